@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal as OneOf
 
-from kleene.codegen.plan import Axis, HostNest, Kernel, Plan, Reduction
+from kleene.codegen.plan import Axis, HostNest, Kernel, Plan, Reduction, Scan
 from kleene.codegen.text import arrays_in, safe, symbols_in, type_name
 from kleene.ir.loops import tree
 from kleene.ir.loops.tree import Symbol
@@ -31,13 +31,13 @@ class Passed:
     is_written: bool = False
 
 
-def arguments(plan: Plan, kernel: Kernel | Reduction | HostNest) -> list[Passed]:
+def arguments(plan: Plan, kernel: Kernel | Reduction | HostNest | Scan) -> list[Passed]:
     """Return what a kernel is given, in order: scalars of the host, of the device, arrays."""
     parts = _parts(kernel)
     used = symbols_in(parts)
     written = arrays_in(parts, written=True)
     own = {one.symbol for one in tree.walk(parts) if isinstance(one, tree.Declare)}
-    own |= set(kernel.private)
+    own |= {kernel.running} if isinstance(kernel, Scan) else set(kernel.private)
     axes = _axes(kernel)
     own |= {symbol for axis in axes for symbol in (axis.variable, *axis.aliases)}
     if isinstance(kernel, Reduction):
@@ -86,13 +86,16 @@ def order(passed: Iterable[Passed]) -> list[Passed]:
 _ZERO = tree.Literal(tree.Type("int", "int", 32), tree.NOWHERE, 0)
 
 
-def _axes(kernel: Kernel | Reduction | HostNest) -> tuple[Axis, ...]:
+def _axes(kernel: Kernel | Reduction | HostNest | Scan) -> tuple[Axis, ...]:
     if isinstance(kernel, Kernel):
         return kernel.axes
-    return (kernel.axis,) if isinstance(kernel, Reduction) else ()
+    return () if isinstance(kernel, HostNest) else (kernel.axis,)
 
 
-def _parts(kernel: Kernel | Reduction | HostNest) -> tuple[object, ...]:
+def _parts(kernel: Kernel | Reduction | HostNest | Scan) -> tuple[object, ...]:
+    if isinstance(kernel, Scan):
+        last = () if kernel.last is None else (kernel.last,)
+        return (kernel.axis.low, kernel.axis.high, kernel.term, kernel.first, *kernel.body, *last)
     if isinstance(kernel, HostNest):
         return kernel.body
     if isinstance(kernel, Kernel):

@@ -23,11 +23,33 @@ from kleene.codegen.arguments import (
     neutral_text,
     signature,
 )
-from kleene.codegen.plan import Axis, Kernel, Plan, Reduction
+from kleene.codegen.plan import Axis, Kernel, Plan, Reduction, Scan
 from kleene.codegen.text import Printer, type_name
 from kleene.ir.loops import tree
 
 REDUCTION_THREADS = 256
+_SCAN = """
+// Combine the values of the threads of a block before each one, and of all of them.
+template <class T, class F> __device__ T so_far(T value, T neutral, T &total, F combine) {
+  __shared__ T of_warp[32];
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  for (int by = 1; by < 32; by *= 2) {
+    const T other = __shfl_up_sync(0xffffffffu, value, by);
+    if (lane >= by) value = combine(other, value);
+  }
+  T before = __shfl_up_sync(0xffffffffu, value, 1);
+  if (lane == 0) before = neutral;
+  if (lane == 31) of_warp[warp] = value;
+  __syncthreads();
+  total = neutral;
+  for (int w = 0; w < (int)(blockDim.x / 32); w++) {
+    if (w == warp) before = combine(total, before);
+    total = combine(total, of_warp[w]);
+  }
+  __syncthreads();
+  return before;
+}
+"""
 _IN_BLOCK = """
 // Combine the values of all threads of a block; the result is the first thread's.
 template <class T, class F> __device__ T in_block(T value, T neutral, F combine) {
@@ -47,12 +69,17 @@ def source(plans: Sequence[Plan]) -> str:
     """Return the kernels of plans as one file."""
     kernels = [one for plan in plans for one in plan.kernels()]
     lines = []
-    for operator in sorted({one.operator for one in kernels if isinstance(one, Reduction)}):
+    reductions = [one for one in kernels if isinstance(one, Reduction)]
+    operators = {one.operator for one in reductions}
+    operators |= {one.operator for plan in plans for one in plan.scans()}
+    for operator in sorted(operators):
         name, text = OPERATORS[operator]
         inside = f"template <class T> __device__ T operator()(T a, T b) const {{ return {text}; }}"
         lines += [f"struct {name} {{", f"  {inside}", "};"]
     if lines:
         lines += _IN_BLOCK.strip("\n").split("\n")
+    if any(True for plan in plans for _ in plan.scans()):
+        lines += _SCAN.strip("\n").split("\n")
     loops = {plan.function: resident.loops_of(plan) for plan in plans}
     if any(loops.values()):
         lines += resident.BARRIER.strip("\n").split("\n")
@@ -61,9 +88,40 @@ def source(plans: Sequence[Plan]) -> str:
         for one in plan.kernels():
             lines += _kernel(plan, one) if isinstance(one, Kernel) else _reduction(plan, one)
             lines.append("")
+        for scan in plan.scans():
+            lines += [*_scan(plan, scan), ""]
         for loop in loops[plan.function]:
             lines += [*resident.lines(plan, loop), ""]
     return "\n".join(lines).strip("\n") + "\n"
+
+
+def _scan(plan: Plan, kernel: Scan) -> list[str]:
+    """Return the kernel by which one block does a scan, a term for each thread at a time."""
+    passed = arguments(plan, kernel)
+    printer = _printer(passed, (kernel.axis,), kernel.body)
+    kind, whole = type_name(kernel.running.type), type_name(kernel.axis.variable.type)
+    functor, _ = OPERATORS[kernel.operator]
+    neutral = neutral_text(kernel.operator, kernel.running.type)
+    variable, own = printer.name(kernel.axis.variable), kernel.running.name
+    low, high = _sum(printer, kernel.axis.low), _sum(printer, kernel.axis.high)
+    lines = [f"// Line {kernel.line}: {kernel.operator} of all iterations so far."]
+    lines.append(f'extern "C" __global__ void {kernel.name}({signature(plan, passed)}) {{')
+    lines += [f"  if ({low} >= {high}) return;", f"  {kind} carry_;", "  {"]
+    lines += [f"    const {whole} {variable} = {low};"]
+    lines += [f"    carry_ = {printer.expression(kernel.first)};", "  }", "  __syncthreads();"]
+    step = f"first_ += ({whole})blockDim.x"
+    lines.append(f"  for ({whole} first_ = {low}; first_ < {high}; {step}) {{")
+    lines.append(f"    const {whole} {variable} = first_ + ({whole})threadIdx.x;")
+    lines.append(f"    {kind} term_ = {neutral}, total_;")
+    lines.append(f"    if ({variable} < {high}) term_ = {printer.expression(kernel.term)};")
+    given = f"term_, ({kind}){neutral}, total_, {functor}()"
+    lines.append(f"    const {kind} before_ = so_far({given});")
+    lines.append(f"    {kind} {own} = {functor}()(carry_, before_);")
+    lines += [f"    if ({variable} < {high}) {{", *printer.block(kernel.body, 3), "    }"]
+    lines += [f"    carry_ = {functor}()(carry_, total_);", "  }"]
+    if kernel.last is not None:
+        lines.append(f"  if (threadIdx.x == 0) {printer.location(kernel.last)} = carry_;")
+    return [*lines, "}"]
 
 
 def _file_name(path: str) -> str:

@@ -22,6 +22,7 @@ from kleene.codegen.plan import (
     Kernel,
     Plan,
     Reduction,
+    Scan,
     Section,
     Snapshot,
 )
@@ -239,6 +240,11 @@ class _Cuda(HostWriter):
             name = one.symbol.name
             if one.is_written:
                 yield f"{pad}{self._copy(name, 'in', f'd_{name}', safe(name), 'HostToDevice')}"
+
+    def scan(self, step: Scan, depth: int) -> Iterator[str]:
+        """Yield the launch of a scan, which one block does."""
+        given = ", ".join(self._given(arguments(self.plan, step)))
+        yield f"{'  ' * depth}{step.name}<<<1, 1024>>>({given});"
 
     def copy(self, step: Snapshot, depth: int) -> Iterator[str]:
         """Yield the copy of an array on the device."""

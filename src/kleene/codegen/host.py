@@ -18,6 +18,7 @@ from kleene.codegen.plan import (
     Kernel,
     Plan,
     Reduction,
+    Scan,
     Section,
     Snapshot,
     Step,
@@ -66,6 +67,10 @@ class HostWriter:
 
     def nest(self, step: HostNest, depth: int) -> Iterator[str]:
         """Yield the lines that execute a sequential loop."""
+        raise NotImplementedError
+
+    def scan(self, step: Scan, depth: int) -> Iterator[str]:
+        """Yield the lines that do a scan."""
         raise NotImplementedError
 
     # The text
@@ -133,6 +138,8 @@ class HostWriter:
                     yield from self.copy(one, depth)
                 case HostNest():
                     yield from self.nest(one, depth)
+                case Scan():
+                    yield from self.scan(one, depth)
                 case HostBlock(statements=statements):
                     yield from self.printer.block(_without_declarations(statements), depth)
                 case HostIf(condition=condition, then=then, otherwise=otherwise):

@@ -146,6 +146,26 @@ class HostNest:
 
 
 @dataclass(frozen=True, slots=True)
+class Scan:
+    """A launch whose threads have the results so far of an operation: prefix sums and the like.
+
+    Iteration i executes `body` with `running` = `first` op (the terms of the iterations before).
+    After all, `last` gets the result of all terms. Hosts execute the `nest` as it is written.
+    """
+
+    name: str
+    axis: Axis
+    operator: str
+    term: Expression
+    running: Symbol
+    first: Expression  # with the axis at its first value
+    body: Block
+    last: Location | None
+    nest: HostNest
+    line: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Snapshot:
     """A copy of an array as it is before the next launch, which reads it from there."""
 
@@ -171,7 +191,7 @@ class ReducedLoop(Loop):
     term: Expression
 
 
-Step = Kernel | Reduction | HostLoop | HostIf | HostBlock | HostNest | Snapshot
+Step = Kernel | Reduction | HostLoop | HostIf | HostBlock | HostNest | Scan | Snapshot
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,6 +233,10 @@ class Plan:
     def host_nests(self) -> Iterator[HostNest]:
         """Yield every sequential loop of the host once."""
         return (one for one in all_steps(self.steps) if isinstance(one, HostNest))
+
+    def scans(self) -> Iterator[Scan]:
+        """Yield every scan once."""
+        return (one for one in all_steps(self.steps) if isinstance(one, Scan))
 
 
 def all_steps(steps: Sequence[Step]) -> Iterator[Step]:

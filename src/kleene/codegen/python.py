@@ -23,6 +23,7 @@ from kleene.codegen.plan import (
     Kernel,
     Plan,
     Reduction,
+    Scan,
     Section,
     Snapshot,
     Step,
@@ -177,6 +178,9 @@ class _Driver:
                     self.steps(step.otherwise, depth + 1)
             case HostBlock():
                 self._assignments(step.statements, depth)
+            case Scan():
+                given = self._given(arguments(self.plan, step))
+                self.write(depth, f'run.scan("{step.name}", ({given}))')
             case HostNest():
                 passed = arguments(self.plan, step)
                 is_written = [one.is_written or one.kind == "device" for one in passed]

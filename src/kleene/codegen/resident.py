@@ -37,6 +37,7 @@ from kleene.codegen.plan import (
     Kernel,
     Plan,
     Reduction,
+    Scan,
     Snapshot,
     Step,
     all_steps,
@@ -103,7 +104,7 @@ def _resident(plan: Plan, loop: HostLoop, after: tuple[Step, ...], n: int) -> Re
         return None
     if any(isinstance(one, Kernel) and contraction_of(plan, one) is not None for one in kernels):
         return None  # tiles need a block of their own shape
-    if any(isinstance(one, Snapshot | HostNest) for one in all_steps((loop,))):
+    if any(isinstance(one, Snapshot | HostNest | Scan) for one in all_steps((loop,))):
         return None  # the device does not do these, or not in a kernel
     points = _points(plan, (loop,), {}, _deepest(loop))
     used: dict[Symbol, Passed] = {one.symbol: one for k in kernels for one in arguments(plan, k)}
@@ -196,7 +197,7 @@ def _use(steps: Sequence[Step], symbol: Symbol) -> str:
                     found = "read"
             case Kernel() | Reduction():
                 found = "read" if symbol in _named(one) else ""
-            case HostNest(body=body):
+            case HostNest(body=body) | Scan(nest=HostNest(body=body)):
                 found = "read" if symbol in symbols_in(body) else ""
         if found:
             return found

@@ -134,6 +134,10 @@ class Run:
             given = (*args, partial, np.int32(blocks))
             self._launch(f"{name}_total", (1,), (REDUCTION_THREADS,), given)
 
+    def scan(self, name: str, args: Sequence[Any]) -> None:
+        """Launch a scan, which one block does."""
+        self._launch(name, (1,), (64 if self.xp is np else 1024,), args)
+
     def host(self, name: str, args: Sequence[Any], written: str) -> None:
         """Execute a sequential loop on the host, on copies of arrays; copy those back it writes.
 

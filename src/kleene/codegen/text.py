@@ -52,7 +52,8 @@ _OWN = """
     args_ block_ blocks_ count_ first_ given_ last_ n_partial_ number_ part_ partial_ x_ y_ z_
     old_ new_ any_ at_ first_i_ first_j_ first_k_ k_ m_ n_ sum_ rows0_ rows1_ columns0_ columns1_
     more_ next_rows0_ next_rows1_ next_columns0_ next_columns1_
-    term_ lane_ warp_ inside_ by_ sum0_ sum1_ sum2_ sum3_ part0_ part1_ part2_ part3_
+    carry_ total_ before_ so_far term_
+    lane_ warp_ inside_ by_ sum0_ sum1_ sum2_ sum3_ part0_ part1_ part2_ part3_
     row0_ row1_ column0_ column1_
     point_ round_ barrier_ all_threads blockDim blockIdx gridDim threadIdx warpSize in_block hull
 """

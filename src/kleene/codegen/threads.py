@@ -20,6 +20,7 @@ from kleene.codegen.plan import (
     Kernel,
     Plan,
     Reduction,
+    Scan,
     Snapshot,
 )
 from kleene.codegen.text import Printer, assigned_in, safe, size_text, symbols_in, type_name
@@ -169,7 +170,7 @@ def source(plans: Sequence[Plan]) -> str:
         writer = _Threads(plan)
         for one in plan.kernels():
             pieces += [*writer.definition(one), ""]
-        for nest in plan.host_nests():
+        for nest in (*plan.host_nests(), *(one.nest for one in plan.scans())):
             pieces += [*writer.nest_definition(nest), ""]
         pieces += [*writer.sequential(), ""]
         if plan.steps:
@@ -264,6 +265,10 @@ class _Threads(HostWriter):
         """Yield the call of a sequential loop."""
         given = self._given(arguments(self.plan, step), [])
         yield f"{'  ' * depth}{step.name}({given});"
+
+    def scan(self, step: Scan, depth: int) -> Iterator[str]:
+        """Yield the call of a scan's loop as it is written."""
+        yield from self.nest(step.nest, depth)
 
     # Kernels
 

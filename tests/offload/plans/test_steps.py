@@ -141,6 +141,42 @@ def test_the_host_does_a_sequential_loop_in_a_call(tmp_path: Path):
     assert last == pytest.approx(total)
 
 
+SCANS = """
+double running(int n, const double *restrict a, double *restrict b, double *restrict c) {
+  double s = 0.5;
+  for (int i = 0; i < n; i++) {
+    c[i] = s;
+    s += 2 * a[i];
+    b[i] = s;
+  }
+  for (int i = 0; i < n; i++) c[i] *= s;
+  return s;
+}
+void sums(int n, const int *restrict a, int *restrict b) {
+  for (int i = 1; i < n; i++) b[i] = b[i - 1] + 3 * a[i];
+}
+void apart(int n, const int *restrict a, int *restrict b) {
+  for (int i = 0; i < n; i++) b[i] = 0;
+  for (int i = 2; i < n; i++) b[i] = b[i - 2] + a[i];
+}
+void own(int n, const int *restrict a, int *restrict b) {
+  for (int i = 0; i < n; i++) b[i] = a[i];
+  for (int i = 1; i < n; i++) b[i] = b[i - 1] + b[i];
+}"""
+
+
+@no_runner
+def test_prefix_sums_are_scans(tmp_path: Path):
+    sizes = [{"n": n} for n in (1, 2, 64, 65, 200)]
+    plans = compare(SCANS, tmp_path, *sizes).plans
+    made = {name: [one.operator for one in plan.scans()] for name, plan in plans.items()}
+    assert made == {"running": ["+"], "sums": ["+"], "apart": [], "own": []}
+    assert plans["running"].assumptions
+    assert "run.scan(" in python.source(plans["sums"])
+    assert plans["apart"].steps
+    assert plans["own"].steps
+
+
 @pytest.mark.skipif(compiler() is None, reason="the package 'ziglang' is not installed")
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="no list of threads")
 def test_small_steps_start_no_threads(monkeypatch: pytest.MonkeyPatch):

@@ -263,6 +263,9 @@ class _Recorder(runtime.Run):
     def reduce(self, name: str, count: int, args: Sequence[Any], dtype: Any) -> None:
         self._add(name, "reduce", (max(count, 1),), args)
 
+    def scan(self, name: str, args: Sequence[Any]) -> None:
+        """Count nothing: one pass over its arrays is beside all others."""
+
     def host(self, name: str, args: Sequence[Any], written: str) -> None:
         """Count what the host does between launches: each time, arrays are copied twice."""
         self.n_on_host += 1

@@ -11,6 +11,7 @@
 | SEQ, parallel after skewing | a loop of the host over fronts around a kernel |
 | SEQ, two deep or more, parallel in another order | a loop of the host over one of its variables |
 | SEQ, with loops inside that become kernels | a loop of the host |
+| SEQ, a scan | a launch of one block |
 | SEQ, with no loop inside | a loop of the host, on arrays that are copied there and back |
 """
 
@@ -30,6 +31,7 @@ from kleene.codegen.plan import (
     Kernel,
     Plan,
     Reduction,
+    Scan,
     Step,
     all_steps,
     launches,
@@ -51,9 +53,11 @@ from kleene.codegen.trees import (
 from kleene.ir.loops import tree
 from kleene.ir.loops.tables import LoopRow
 from kleene.ir.loops.tree import Block, Expression
+from kleene.offload.kernels.verdicts import LoopVerdict
 from kleene.offload.plans.axes import Range
 from kleene.offload.plans.moved import sections_of
 from kleene.offload.plans.nests import Following
+from kleene.offload.plans.running import scanned
 from kleene.offload.plans.times import Times
 
 _INT = tree.Type("int", "int", 32)
@@ -74,7 +78,8 @@ class Scheduler(Times):
             raise CannotError("break or continue")
         end: Following = (((tree.Evaluate(tree.NOWHERE, returned),), False),) if returned else ()
         steps = self._steps(body, end)
-        if not any(isinstance(one, Reduction) or one.axes for one in launches(steps)):
+        is_parallel = any(isinstance(one, Reduction) or one.axes for one in launches(steps))
+        if not is_parallel and not any(isinstance(one, Scan) for one in all_steps(steps)):
             nests = [one for one in all_steps(steps) if isinstance(one, HostNest)]
             text = f"the loop of line {nests[0].line} is sequential" if nests else "no loop"
             raise CannotError(text)
@@ -134,7 +139,7 @@ class Scheduler(Times):
             self._snapshots,
             body,
         )
-        steps_given = [*plan.kernels(), *plan.host_nests()]
+        steps_given = [*plan.kernels(), *plan.host_nests(), *plan.scans()]
         needed = {p.symbol for one in steps_given for p in arguments(plan, one)}
         needed |= set() if returned is None else symbols_in(returned)
         kept = tuple(one for one in plan.device_scalars if one in needed)
@@ -249,6 +254,9 @@ class Scheduler(Times):
                 steps = self._skewed(loop, row, one.factor, following)
                 if steps is not None:
                     return steps
+        scan = self._scanned(loop, verdict, following)
+        if scan is not None:
+            return [scan]
         return self._by_time(loop, row, following) or self._host_loop(loop, row, following)
 
     def _host_loop(self, loop: tree.Loop, row: LoopRow, following: Following) -> list[Step]:
@@ -266,6 +274,39 @@ class Scheduler(Times):
         if form is not None:
             self._host_variables.pop()
         return [HostLoop(loop.init, loop.test, loop.step, tuple(steps))]
+
+    def _scanned(self, loop: tree.Loop, verdict: LoopVerdict, following: Following) -> Scan | None:
+        """Return a loop whose iterations need the sum so far as one launch."""
+        form = counted(loop)
+        if len(verdict.scans) != 1 or verdict.copies or verdict.privates or form is None:
+            return None
+        (scan,) = verdict.scans
+        axis = self._axis((loop,), [], loop)
+        found = scanned(loop, scan.name)
+        is_plain = form.step == 1 and not form.is_descending
+        if axis is None or found is None or not is_plain or scan.operator != found.operator:
+            return None
+        if found.last is not None and found.last.symbol not in self._device:
+            return None
+        try:
+            nest = self._host_nest(loop, following)
+        except CannotError:
+            return None
+        if scan.is_floating:
+            text = f"{scan.name}: floating-point results are combined in another order"
+            self._assumptions[text] = None
+        return Scan(
+            self._name(f"{scan.name}_so_far"),
+            axis,
+            found.operator,
+            found.term,
+            found.running,
+            found.first,
+            found.body,
+            found.last,
+            nest,
+            loop.place.line,
+        )
 
     def _host_nest(self, nest: tree.Statement, following: Following) -> HostNest:
         """Return a sequential loop, or a condition on data around loops, as a step of the host."""
