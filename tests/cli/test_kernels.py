@@ -179,6 +179,15 @@ def test_times_are_predicted_for_sizes(kleene: Kleene) -> None:
     assert "__global__ void smooth_i(" in function["kernels"]
 
 
+def test_too_many_launches_to_count_have_no_times(kleene: Kleene, tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    words = ("kernels", STENCIL, "--function", "smooth", "--device", "h200", "--html", page)
+    done = kleene(*words, "--set", "n=10000000", "--set", "steps=100000000")
+    assert done.returncode == 0
+    assert "smooth: no times: more than 300000 launches" in done.stderr
+    assert "no times: more than 300000 launches" in page.read_text()
+
+
 def test_a_gpu_that_does_not_answer_is_an_error_if_it_is_asked_for(kleene: Kleene) -> None:
     if gpu.problem() is None:
         pytest.skip("a GPU answers")

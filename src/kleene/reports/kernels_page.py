@@ -88,6 +88,8 @@ def _generated(functions: list[dict[str, Any]], root: str | os.PathLike[str]) ->
 
 def _times(one: dict[str, Any]) -> Cell:
     told = one["predicted"]
+    if one["no_times"]:
+        return f"no times: {one['no_times']}"
     if told is None:
         return f"sizes are missing: {', '.join(one['missing'])}"
     sizes = ", ".join(f"{name}={value}" for name, value in one["sizes"].items())

@@ -6,7 +6,7 @@ import ctypes
 import json
 import statistics
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 
 import numpy as np
@@ -58,6 +58,10 @@ void heat(int steps, int n, double a[restrict n][n], double b[restrict n][n]) {
 """
 
 
+quick = partial(predict, is_quick=True)  # kernels are not compiled for their registers
+
+
+@cache
 def plans():
     return plans_of(unit_of(GEMM))
 
@@ -78,7 +82,7 @@ def test_occupancy(registers, shared_bytes, n_threads, share):
 
 
 def test_work_is_counted():
-    found = predict(plans()["gemm"], {"n": 1000})
+    found = quick(plans()["gemm"], {"n": 1000})
     (kernel,) = found.kernels
     assert kernel.flops == 2 * 1000**3
     assert kernel.bytes == 4 * 8 * 1000**2  # three arrays are read, one is written
@@ -86,15 +90,15 @@ def test_work_is_counted():
     each = 8 * 1000**2
     wanted = 3 * each / H200.to_device_bytes_s + each / H200.from_device_bytes_s + 4 * H200.move_s
     assert found.transfer_s == pytest.approx(wanted)
-    found = predict(plans()["heat"], {"steps": 10, "n": 1002})
+    found = quick(plans()["heat"], {"steps": 10, "n": 1002})
     assert [one.n_launches for one in found.kernels] == [10, 10]
     assert found.kernels[0].flops == 10 * 1000**2
 
 
 def test_moving_data_pays_where_there_is_enough_work():
-    assert predict(plans()["gemm"], {"n": 2000}).pays
-    assert not predict(plans()["sum"], {"n": 4_000_000}).pays
-    assert predict(plans()["heat"], {"steps": 1000, "n": 2000}).pays
+    assert quick(plans()["gemm"], {"n": 2000}).pays
+    assert not quick(plans()["sum"], {"n": 4_000_000}).pays
+    assert quick(plans()["heat"], {"steps": 1000, "n": 2000}).pays
 
 
 def test_the_chosen_mapping_is_the_fastest():
@@ -115,7 +119,7 @@ def test_an_order_that_is_slow_is_changed():
 
 
 def test_threads_whose_condition_fails_do_nothing():
-    (kernel,) = predict(plans()["half"], {"n": 1024}).kernels
+    (kernel,) = quick(plans()["half"], {"n": 1024}).kernels
     assert kernel.flops == pytest.approx(2 * 1024**2 / 2, rel=0.1)
 
 
@@ -126,18 +130,17 @@ def test_launches_that_the_host_queues_slower_than_they_run_bound_the_time():
     assert kernel.n_launches > 900
     assert found.kernels_s >= kernel.n_launches * H200.launch_s
     assert found.choice == "core"  # 250,000 additions
-    quick = predict(plan, {"n": 500}, is_quick=True)
-    assert quick.choice == "core"
+    assert quick(plan, {"n": 500}).choice == "core"
 
 
 def test_a_slower_machine_takes_longer():
     half = replace(H200, double_flops=H200.double_flops / 2, clock_s=H200.clock_s / 2)
-    slow, fast = (predict(plans()["gemm"], {"n": 2048}, one) for one in (half, H200))
+    slow, fast = (quick(plans()["gemm"], {"n": 2048}, one) for one in (half, H200))
     assert slow.kernels_s > 1.8 * fast.kernels_s
 
 
 def test_the_answer_is_told_with_its_numbers():
-    text = "\n".join(predict(plans()["gemm"], {"n": 2000}).lines())
+    text = "\n".join(quick(plans()["gemm"], {"n": 2000}).lines())
     assert "moving arrays to the GPU and back pays" in text
     assert "NVIDIA H200 and its host, not measured here" in text
     assert "1 launch, 4000000 threads" in text

@@ -162,6 +162,8 @@ def _print_times(functions: list[dict[str, Any]]) -> None:
         elif one.get("missing"):
             given = " ".join(f"--set {name}=1000" for name in one["missing"])
             note(f"{one['function']}: no times without its sizes: {given}")
+        elif one.get("no_times"):
+            note(f"{one['function']}: no times: {one['no_times']}")
         else:
             note(f"{one['function']}: no kernels: {one['reason']}")
 

@@ -49,6 +49,7 @@ def _one(
         "kernels": made.cuda if plan.steps else "",
         "reason": plan.reason,
         "missing": [],
+        "no_times": "",
         "sizes": {},
         "predicted": None,
         "measured_s": None,
@@ -62,7 +63,11 @@ def _one(
     if told["missing"]:
         return told
     told["sizes"] = {one.name: sizes[one.name] for one in scalars if one.name in sizes}
-    predicted = made.predict(machine, **told["sizes"])
+    try:
+        predicted = made.predict(machine, **told["sizes"])
+    except OverflowError as error:  # of launches, or of loops of the host
+        told["no_times"] = str(error)
+        return told
     told["predicted"] = {
         "kernels_s": predicted.kernels_s,
         "transfer_s": predicted.transfer_s,
@@ -75,7 +80,10 @@ def _one(
         "lines": predicted.lines(),
     }
     if machine is not None and machine.is_measured:
-        told["measured_s"] = made.measured_s(**told["sizes"])
+        try:
+            told["measured_s"] = made.measured_s(**told["sizes"])
+        except SourceError as error:
+            told["no_times"] = error.message
     return told
 
 

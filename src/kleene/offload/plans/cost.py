@@ -66,7 +66,7 @@ _SECTOR = 32
 _LINE = 128
 _WARP = 32
 _MAX_ON_HOST = 4  # loops in a call: with more, the call is the CPU's
-_MAX_LAUNCHES = 2_000_000
+_MAX_LAUNCHES = 300_000
 _MAX_SAMPLES = 24  # launches of a kernel that are looked at
 _LEAST_DEVICE_S = 1.5e-6  # of a kernel that does next to nothing
 _BARRIER_S = 1.8e-6  # of all blocks, between steps of a loop that is one launch
@@ -309,7 +309,7 @@ def predict(
             registers, and launches are not counted any further when they take longer than the CPU.
 
     Raises:
-        OverflowError: there would be more than two million launches.
+        OverflowError: there would be more than 300,000 launches.
     """
     on = machine or known_machine()
     names: dict[str, Any] = dict(runtime.NAMESPACE)
