@@ -6,10 +6,12 @@ from collections import deque
 from pathlib import Path
 
 from kleene.analyses.dataflow.context import Context
+from kleene.analyses.dataflow.refinements import PREDICATE
 from kleene.base.errors import SourceError
-from kleene.ir.codes import ValueKind
+from kleene.ir.codes import Opcode, ValueKind
+from kleene.results import Location
 from kleene.results.explanation import Explanation, Step
-from kleene.solvers.dataflow import Operator
+from kleene.solvers.dataflow import SWAPPED, Operator, Predicate
 
 _BOUNDS = {"low": "at least", "high": "at most", "least": "at least", "most": "at most"}
 _CHOICES = (Operator.JOIN, Operator.PHI, Operator.MEET, Operator.REFINE, Operator.EXCLUDE)
@@ -26,6 +28,40 @@ def explain(context: Context, name: int, bound: str) -> Explanation:
         note = f"there are {', '.join(_BOUNDS)}"
         raise SourceError(None, "dataflow/no-such-bound", message, note)
     return _Chain(context, bound).of(name)
+
+
+def why_decided(context: Context, block: int, *, is_true: bool) -> list[Location]:
+    """Return the steps behind a branch that always goes one way, its condition last.
+
+    They are those of the bound of each compared variable that decides: of `x < y`, always true, the
+    greatest x and the least y.
+    """
+    program, table = context.program, context.program.instructions
+    last = int(program.blocks.instruction_offsets[block + 1]) - 1
+    row = int(table.operands[table.offsets[last]]) - program.bases[ValueKind.INSTRUCTION]
+    found: list[Location] = []
+    if row >= 0 and table.opcode[row] == Opcode.ICMP and PREDICATE[table.sub[row]] >= 0:
+        predicate = int(PREDICATE[table.sub[row]]) ^ (not is_true)
+        for place in (0, 1):
+            at = int(table.offsets[row]) + place
+            name, value = int(context.split.operand[at]), int(table.operands[at])
+            if value < program.bases[ValueKind.ARGUMENT] or not context.values.width[value]:
+                continue
+            bound = _DECIDING[Predicate(predicate if place == 0 else SWAPPED[predicate])]
+            for step in explain(context, name, bound).steps:
+                if step.span is not None and all(step.span != one.span for one in found):
+                    found.append(Location(step.span, step.text))
+    word = "true" if is_true else "false"
+    where = program.instruction_view(last).span
+    return [*found, Location(where, f"the condition is always {word}")]
+
+
+# Which bound of x decides that `x P y` holds.
+_DECIDING = {
+    Predicate.EQ: "high", Predicate.NE: "low", Predicate.ULT: "most", Predicate.ULE: "most",
+    Predicate.UGT: "least", Predicate.UGE: "least", Predicate.SLT: "high", Predicate.SLE: "high",
+    Predicate.SGT: "low", Predicate.SGE: "low",
+}  # fmt: skip
 
 
 class _Chain:
@@ -107,5 +143,11 @@ class _Chain:
             operator = Operator(int(self._constraints.operator[name]))
             words = {Operator.CONSTANT: "a constant", Operator.REFINE: "what a condition says"}
             return words.get(operator, "a value in between")
-        called = program.variables_of(value)
-        return called[0] if called else str(program.value_view(value))
+        if called := program.variables_of(value):
+            return called[0]
+        row = value - program.bases[ValueKind.INSTRUCTION]
+        if row >= 0 and program.instructions.opcode[row] == Opcode.LOAD:
+            address = int(program.instructions.operands_of(row)[0])
+            if address < len(program.globals):
+                return program.strings[int(program.globals.name[address])]
+        return str(program.value_view(value)) if row < 0 else "what is computed here"

@@ -12,10 +12,12 @@ import numpy as np
 
 from kleene.analyses.dataflow import rules
 from kleene.analyses.dataflow.clients import Answer, Client
+from kleene.analyses.dataflow.clients.ranges import decided
 from kleene.analyses.dataflow.context import Context
 from kleene.analyses.dataflow.evidence import span_of
+from kleene.analyses.dataflow.explain import why_decided
 from kleene.ir.codes import Opcode
-from kleene.results import Finding
+from kleene.results import Finding, Location
 
 
 def answer(context: Context) -> Answer:
@@ -42,8 +44,23 @@ def findings(context: Context) -> Iterator[Finding]:
             continue
         seen.add((spans[0].file, spans[0].line))
         function = program.functions[int(program.blocks.function[block])].name
-        yield Finding(rules.DEAD_CODE, spans[0], "this code is never reached", function)
+        path = [*_why(context, before[reached[before]].tolist()), Location(spans[0], _NEVER)]
+        yield Finding(rules.DEAD_CODE, spans[0], _NEVER, function, path=tuple(path))
 
 
+def _why(context: Context, blocks: list[int]) -> list[Location]:
+    """Return the steps behind the branches in front that always go another way."""
+    found, edges = decided(context)
+    chosen = {int(b): int(e) for b, e in zip(found, edges, strict=True)}
+    return [
+        step
+        for block in blocks
+        if block in chosen
+        for step in why_decided(context, block, is_true=chosen[block] == 0)
+        if step.span is not None
+    ]
+
+
+_NEVER = "this code is never reached"
 _NOTHING = (Opcode.PHI, Opcode.UNREACHABLE)
 CLIENT = Client("Which code is never reached?", answer)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from kleene.analyses.dataflow import rules
 from kleene.analyses.dataflow.clients import Answer, Client
 from kleene.analyses.dataflow.context import Context
+from kleene.analyses.dataflow.explain import why_decided
 from kleene.analyses.dataflow.places import Places
 from kleene.base.arrays import I64
 from kleene.ir.codes import ConstantKind, ValueKind
@@ -93,7 +94,8 @@ def decided_conditions(context: Context) -> Iterator[Finding]:
         message = f"the condition is always {value}"
         if operands := Places.compared(context, condition):
             message += f": {operands}"
-        yield Finding(rules.DECIDED_CONDITION, span, message, function)
+        path = why_decided(context, block, is_true=edge == 0)
+        yield Finding(rules.DECIDED_CONDITION, span, message, function, path=tuple(path))
 
 
 CLIENT = Client("Which numbers may each variable be?", answer)
