@@ -8,10 +8,12 @@ from pathlib import Path
 import pytest
 
 from kleene import SourceError, load
-from kleene.cli.commands.kernels import numbers, shape
+from kleene.cli.commands.kernels import _print_times, numbers, shape
 from kleene.cli.options import UsageError
 from kleene.ir import Builder
 from kleene.kernels.launch import gpu
+from kleene.offload.plans.beside import beside
+from kleene.offload.plans.machine import H200
 from tests.cli.conftest import Kleene
 
 pytest.importorskip("islpy", reason="verdicts need the package islpy")
@@ -168,8 +170,6 @@ def test_times_are_predicted_for_sizes(kleene: Kleene) -> None:
         done.stdout
     )
     assert "200 launches, 999998 threads" in done.stdout
-    done = kleene(*words, "--set", "n=1000000")
-    assert "smooth: no times without its sizes: --set steps=1000" in done.stderr
     done = kleene(*words, "--set", "n=50", "--set", "steps=2", "--json")
     (function,) = json.loads(done.stdout)["generated"]
     assert function["predicted"]["pays"] is False
@@ -177,6 +177,15 @@ def test_times_are_predicted_for_sizes(kleene: Kleene) -> None:
     assert function["source"].startswith("void smooth(")
     assert function["source"].endswith("\n}")
     assert "__global__ void smooth_i(" in function["kernels"]
+
+
+def test_sizes_that_are_missing_are_named(capsys: pytest.CaptureFixture[str]) -> None:
+    result = load(STENCIL).kernels().only(["smooth", "spread"])
+    _print_times(beside(result, {"n": 50}, H200))
+    told = capsys.readouterr()
+    assert "smooth: no times without its sizes: --set steps=1000" in told.err
+    assert "spread: no kernels: " in told.err
+    assert not told.out
 
 
 def test_too_many_launches_to_count_have_no_times(kleene: Kleene, tmp_path: Path) -> None:
