@@ -3,7 +3,8 @@
 Ours are e-SSA and ranges of all values through calls and memory, over load and points-to. The rival
 is LLVM 22 (llvmlite) with every symbol internal but `main` (of sqlite3 `sqlite3_*`): ipsccp, then
 sccp; reading is not counted. Times are CPU seconds of one core. A branch is decided if its block is
-reached and always goes one way. "all of LLVM's" counts those that LLVM decides, or finds in dead code, and ours does too.
+reached and always goes one way. "all of LLVM's" counts those that LLVM decides, or finds in dead
+code, and ours does too.
 """
 
 from __future__ import annotations

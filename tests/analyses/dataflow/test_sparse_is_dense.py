@@ -9,7 +9,7 @@ import os
 import numpy as np
 
 from kleene.analyses.dataflow.calls import Calls
-from kleene.analyses.dataflow.constraints import Generator
+from kleene.analyses.dataflow.constraints import generate
 from kleene.analyses.dataflow.splitting import split_for_values
 from kleene.ir import parse
 from kleene.ir.codes import Opcode, ValueKind
@@ -22,7 +22,7 @@ N_FUNCTIONS = 10_000 if os.environ.get("KLEENE_DEEP") else 40
 
 def generated(program, split):
     calls = Calls.within_functions(program)
-    return Generator(split, calls, None, trusts_flags=False).run()
+    return generate(split, calls, None, trusts_flags=False)
 
 
 def test_ranges_by_name_are_those_by_point():

@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 
 from kleene.analyses.dataflow.calls import Calls
-from kleene.analyses.dataflow.constraints import Generator, ValueConstraints
+from kleene.analyses.dataflow.constraints import ValueConstraints, generate
 from kleene.analyses.dataflow.data_graph import DataGraph, graph_of
 from kleene.analyses.dataflow.forwarding import forwarded
 from kleene.analyses.dataflow.memory import Cells, cells_of
@@ -85,10 +85,9 @@ class Context:
     def values(self) -> ValueConstraints:
         """The constraints on all names."""
         trusts_flags = not self.wraps
-        generator = Generator(
+        return generate(
             self.split, self.calls, self.cells, trusts_flags=trusts_flags, context=self.context
         )
-        return generator.run()
 
     @cached_property
     def facts(self) -> ValueFacts:
