@@ -14,9 +14,10 @@ import numpy as np
 
 from kleene.analyses.dataflow.context import Context
 from kleene.analyses.invariants.checks import CheckResult, Verdict
-from kleene.analyses.invariants.whole.packs import Packs, packs_of
+from kleene.analyses.invariants.whole.packs import packs_of
 from kleene.analyses.invariants.whole.places import PlaceFacts
 from kleene.analyses.invariants.whole.pointers import Pointers, pointers_of
+from kleene.analyses.invariants.whole.problem import Packs
 from kleene.analyses.invariants.whole.sites import KINDS, MAY_FAIL, SAFE, Checker, Checks
 from kleene.base import progress
 from kleene.base.device import Device

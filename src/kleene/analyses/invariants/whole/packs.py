@@ -11,8 +11,6 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
-from typing import NamedTuple
 
 import numpy as np
 
@@ -21,11 +19,17 @@ from kleene.analyses.invariants.checks import CheckKind
 from kleene.analyses.invariants.whole.bounds import Addresses
 from kleene.analyses.invariants.whole.forms import Bound, Sum, Sums
 from kleene.analyses.invariants.whole.pointers import Pointers
+from kleene.analyses.invariants.whole.problem import (
+    FlowBuilder,
+    Operation,
+    Pack,
+    PackGraph,
+    Packs,
+    Target,
+)
 from kleene.analyses.invariants.whole.sites import KINDS, MAY_FAIL, Checks
-from kleene.base.arrays import I64, U8, Bools, offsets_of
 from kleene.graphs import Graph, weak_topological_order
 from kleene.ir.codes import CALLS, Flag, Opcode, ValueKind
-from kleene.kernels.octagon_flow import FlowGraphs, FlowProblem
 from kleene.kernels.octagon_flow.codes import (
     ASSIGN,
     ASSUME,
@@ -35,56 +39,16 @@ from kleene.kernels.octagon_flow.codes import (
     SET,
     WIDEST,
 )
-from kleene.kernels.octagon_flow.sparse import sparse
 from kleene.transforms.splitting import NameKind
 from kleene.transforms.splitting.program import phi_edges
 
 _ASKED = {KINDS.index(kind) for kind in (CheckKind.OVERFLOW, CheckKind.BOUNDS, CheckKind.ASSERT)}
 _MOST_EDGES = 20_000  # of a function; larger ones are left to intervals
 
-Operation = tuple[int, int, int, int, int]
-
-
-class Target(NamedTuple):
-    """An open check, as bounds that must hold where its instruction stands; none: never come."""
-
-    check: int
-    row: int
-    bounds: tuple[Bound, ...]
-
-
-@dataclass
-class Pack:
-    """Values that are followed together, and the checks that are asked about them."""
-
-    values: tuple[int, ...]
-    targets: list[Target] = field(default_factory=list)
-
-
-@dataclass(frozen=True, eq=False)
-class Packs:
-    """A problem, and what its numbers stand for.
-
-    Attributes:
-        problem: for the kernel.
-        check: of each of its checks, the row in `Checks`.
-        function: of each pack.
-        values: of each pack.
-        blocks: of each pack, the blocks that its nodes are.
-        left_out: functions that were left to intervals, and why.
-    """
-
-    problem: FlowProblem
-    check: I64
-    function: list[int]
-    values: list[tuple[int, ...]]
-    blocks: list[list[int]]
-    left_out: dict[int, str]
-
 
 def packs_of(context: Context, pointers: Pointers, checks: Checks) -> Packs:
     """Return the packs for all checks that are not decided."""
-    writer = _Problem()
+    writer = FlowBuilder()
     sums = Sums(context)
     program = context.program
     chosen = np.flatnonzero((checks.verdict == MAY_FAIL) & np.isin(checks.kind, list(_ASKED)))
@@ -176,7 +140,7 @@ class _Function:
         self.phis: dict[int, list[tuple[int, Sum | None, int]]] = {}
         self.near: dict[int, Counter[int]] = defaultdict(Counter)
 
-    def add(self, targets: list[Target], writer: _Problem) -> None:
+    def add(self, targets: list[Target], writer: FlowBuilder) -> None:
         """Add the packs of the function to a problem."""
         if len(self.edges) > _MOST_EDGES:
             writer.left_out[self._function] = f"there are {len(self.edges)} edges"
@@ -193,7 +157,7 @@ class _Function:
             for pack in packs:
                 writer.pack(self._function, graph, pack, *self._operations(pack))
 
-    def _graph(self) -> _Graph:
+    def _graph(self) -> PackGraph:
         nodes = max([self.first, *self.source, *self.target]) - self.first + 1
         source = np.array(self.source, np.int64) - self.first
         target = np.array(self.target, np.int64) - self.first
@@ -208,7 +172,7 @@ class _Function:
         kept = np.flatnonzero(keep)
         by_target = kept[np.lexsort((kept, target[kept]))]
         self.edge_place = {self.edges[edge]: at for at, edge in enumerate(by_target.tolist())}
-        return _Graph(self.blocks, source[keep], target[keep], is_head)
+        return PackGraph(self.blocks, source[keep], target[keep], is_head)
 
     # Relations
 
@@ -447,120 +411,3 @@ def _one_by_one(left: dict[int, Operation]) -> list[Operation]:
                     left[variable] = (SET, variable, 0, -WIDEST, WIDEST)
         ordered.append(left.pop(free))
     return ordered
-
-
-@dataclass(frozen=True, eq=False)
-class _Graph:
-    blocks: list[int]
-    source: I64
-    target: I64
-    is_head: Bools
-
-
-class _Problem:
-    """Collects graphs and packs."""
-
-    def __init__(self) -> None:
-        self._graphs: list[_Graph] = []
-        self._pack_graph: list[int] = []
-        self._function: list[int] = []
-        self._values: list[tuple[int, ...]] = []
-        self._ranges: list[tuple[int, int]] = []
-        self._edge_counts: list[I64] = []
-        self._node_counts: list[I64] = []
-        self._edge_ops: list[Operation] = []
-        self._node_ops: list[Operation] = []
-        self.left_out: dict[int, str] = {}
-
-    def graph(self, graph: _Graph) -> int:
-        """Add a graph; return its number."""
-        self._graphs.append(graph)
-        return len(self._graphs) - 1
-
-    def pack(
-        self,
-        function: int,
-        graph: int,
-        pack: Pack,
-        edges: dict[int, list[Operation]],
-        nodes: dict[int, list[Operation]],
-        ranges: list[tuple[int, int]],
-    ) -> None:
-        """Add a pack with the operations of edges and nodes, by place."""
-        self._pack_graph.append(graph)
-        self._function.append(function)
-        self._values.append(pack.values)
-        self._ranges += ranges
-        made = self._graphs[graph]
-        for found, counts, ops, n in (
-            (edges, self._edge_counts, self._edge_ops, len(made.source)),
-            (nodes, self._node_counts, self._node_ops, len(made.blocks)),
-        ):
-            count = np.zeros(n, np.int64)
-            for place in sorted(found):
-                count[place] = len(found[place])
-                ops += found[place]
-            counts.append(count)
-
-    def finished(self) -> Packs:
-        """Return the problem; its checks are numbered anew."""
-        edge_ops = _starts(self._edge_counts, 0)
-        node_ops = _starts(self._node_counts, len(self._edge_ops))
-        every = np.array([*self._edge_ops, *self._node_ops], np.int64).reshape(-1, 5).T
-        code, first, second, least, most = (np.ascontiguousarray(column) for column in every)
-        asks = np.isin(code, (CHECK, FAIL))
-        check, number = np.unique(least[asks], return_inverse=True)
-        least[asks] = number.reshape(-1)
-        ranges = np.array(self._ranges, np.int64).reshape(-1, 2)
-        problem = FlowProblem(
-            self._flow_graphs(),
-            np.array(self._pack_graph, np.int64),
-            np.array([len(one) for one in self._values], np.int64),
-            np.ascontiguousarray(ranges[:, 0]),
-            np.ascontiguousarray(ranges[:, 1]),
-            edge_ops, node_ops, code, first, second, least, most, len(check),
-        )  # fmt: skip
-        kept, nodes = sparse(problem)
-        parts = np.split(nodes, np.cumsum(kept.n_nodes)[:-1]) if len(self._values) else []
-        blocks = [
-            [self._graphs[graph].blocks[node] for node in part.tolist()]
-            for graph, part in zip(self._pack_graph, parts, strict=True)
-        ]
-        return Packs(kept, check, self._function, self._values, blocks, self.left_out)
-
-    def _flow_graphs(self) -> FlowGraphs:
-        nodes = offsets_of(np.array([len(one.blocks) for one in self._graphs], np.int64))
-        before = 0
-        ins, sources, outs, targets = [], [], [], []
-        for one in self._graphs:
-            n = len(one.blocks)
-            by_target = np.lexsort((np.arange(len(one.target)), one.target))
-            by_source = np.argsort(one.source, kind="stable")
-            ins.append(before + offsets_of(np.bincount(one.target, minlength=n)))
-            outs.append(before + offsets_of(np.bincount(one.source, minlength=n)))
-            sources.append(one.source[by_target])
-            targets.append(one.target[by_source])
-            before += len(one.source)
-        heads = [one.is_head.astype(np.uint8) for one in self._graphs]
-        return FlowGraphs(
-            nodes,
-            _joined(ins, np.int64),
-            _joined(sources, np.int32),
-            _joined(outs, np.int64),
-            _joined(targets, np.int32),
-            _joined(heads, np.uint8),
-        )
-
-
-def _starts(counts: list[I64], first: int) -> I64:
-    """Return where operations begin: for each pack, a number for each place and one more."""
-    found, before = [np.empty(0, np.int64)], first
-    for one in counts:
-        starts = before + offsets_of(one)
-        found.append(starts)
-        before = int(starts[-1])
-    return np.concatenate(found)
-
-
-def _joined(parts: list[I64] | list[U8], dtype: type) -> np.ndarray:
-    return np.concatenate([np.empty(0, dtype), *parts]).astype(dtype)
