@@ -12,17 +12,26 @@ ID = re.compile(r"[a-z]+(-[a-z]+)*/[a-z]+(-[a-z]+)*")
 
 
 def ids_raised() -> set[str]:
-    """Return the ids in the source: calls like `SourceError(span, "room/what", ...)`."""
+    """Return the ids in the source: `SourceError(span, "room/what", ...)` and the like.
+
+    Errors about arguments of generated functions have no place, and begin with their id.
+    """
     return {
         argument.value
         for file in (ROOT / "src").rglob("*.py")
         for call in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
         if isinstance(call, ast.Call) and len(call.args) >= 3
-        for argument in call.args[1:2]
+        for argument in call.args[0 if _is_about_arguments(call) else 1 :][:1]
         if isinstance(argument, ast.Constant)
         and isinstance(argument.value, str)
         and ID.fullmatch(argument.value)
     }
+
+
+def _is_about_arguments(call: ast.Call) -> bool:
+    function = call.func
+    name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+    return name in ("ArgumentError", "_argument_error")
 
 
 def ids_documented() -> set[str]:

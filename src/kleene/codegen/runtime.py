@@ -323,20 +323,24 @@ class Arguments:
         values = [None if one[1] == "array" else given[one[0]] for one in self.parameters]
         return Prepared(values, arrays, sections, overlap, is_there)
 
-    def _error(self, id: str, name: str, message: str, hint: str) -> ArgumentError:
+    def _argument_error(self, id: str, name: str, message: str, hint: str) -> ArgumentError:
         text = f"{self.function}: argument '{name}' {message}"
-        return ArgumentError(f"kernels/{id}", text, hint, name, self.places.get(name, ""))
+        return ArgumentError(id, text, hint, name, self.places.get(name, ""))
 
     def _array(self, name: str, dtype: str, value: Any) -> Any:
         if not hasattr(value, "dtype") or not hasattr(value, "nbytes"):
             message = f"must be an array of {dtype}, not {type(value).__name__}"
-            raise self._error("not-an-array", name, message, f"numpy.asarray(x, '{dtype}') is one")
+            raise self._argument_error(
+                "kernels/not-an-array", name, message, f"numpy.asarray(x, '{dtype}') is one"
+            )
         if value.dtype != np.dtype(dtype):
             message = f"is an array of {value.dtype}, not of {dtype}"
-            raise self._error("wrong-dtype", name, message, f"x.astype('{dtype}') converts it")
+            raise self._argument_error(
+                "kernels/wrong-dtype", name, message, f"x.astype('{dtype}') converts it"
+            )
         if not value.flags.c_contiguous:
             hint = "numpy.ascontiguousarray makes a copy that is"
-            raise self._error("not-contiguous", name, "is not contiguous", hint)
+            raise self._argument_error("kernels/not-contiguous", name, "is not contiguous", hint)
         return value
 
     def _scalar(self, name: str, dtype: str, value: Any) -> Any:
@@ -346,12 +350,14 @@ class Arguments:
             number = float(value)
         except (TypeError, ValueError, OverflowError):
             message = f"must be a number of {dtype}, not {value!r}"
-            raise self._error("not-a-number", name, message, hint) from None
+            raise self._argument_error("kernels/not-a-number", name, message, hint) from None
         if kind.kind == "f":
             return number
         limits = (0, 1) if kind.kind == "b" else (np.iinfo(kind).min, np.iinfo(kind).max)
         if not number.is_integer() or not limits[0] <= int(value) <= limits[1]:
-            raise self._error("out-of-range", name, f"is {value}, which is no {dtype}", hint)
+            raise self._argument_error(
+                "kernels/out-of-range", name, f"is {value}, which is no {dtype}", hint
+            )
         return int(value)
 
     def _check_section(self, name: str, array: Any, moved: tuple[Any, ...]) -> None:
@@ -360,15 +366,17 @@ class Arguments:
         if first < 0:
             message = "is used before its beginning"
             hint = "check the sizes: a subscript is below 0"
-            raise self._error("array-used-before", name, message, hint)
+            raise self._argument_error("kernels/array-used-before", name, message, hint)
         if end > array.nbytes:
             needed = -(-end // array.dtype.itemsize)
             message = f"has {array.size} elements, {needed} are needed"
             hint = f"pass at least {needed}, or smaller sizes"
-            raise self._error("array-too-small", name, message, hint)
+            raise self._argument_error("kernels/array-too-small", name, message, hint)
         if moved[1] != (0, 0) and not getattr(array.flags, "writeable", True):
             hint = "pass a copy, which can be written"
-            raise self._error("array-read-only", name, "is written, but read-only", hint)
+            raise self._argument_error(
+                "kernels/array-read-only", name, "is written, but read-only", hint
+            )
 
 
 _MAX_KNOWN = 256  # kinds of calls that are kept
