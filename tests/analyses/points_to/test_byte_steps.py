@@ -123,6 +123,41 @@ def test_an_early_index_may_lead_outside(tmp_path: Path) -> None:
     assert {"pairs+8", "pairs+24"} <= found
 
 
+STRAY = """
+  %stray = getelementptr i8, ptr @array, i64 -8
+  %more = getelementptr i8, ptr %stray, i64 {more}
+  %at = getelementptr ptr, ptr %more, i64 %i
+  store ptr %at, ptr @p, align 8
+"""
+
+
+@pytest.mark.parametrize("more", [-8, 0, 4, 8, 24])
+def test_a_constant_in_front_of_an_index_may_lead_outside(tmp_path: Path, more: int) -> None:
+    head = "@array = global [4 x ptr] zeroinitializer"
+    found = main_of(tmp_path, INDEX + STRAY.format(more=more), head=head).holds("p")
+    assert {"array", "array+8"} <= found
+
+
+def test_a_long_way_leads_outside_and_back(tmp_path: Path) -> None:
+    steps = [f"  %s{n} = getelementptr i8, ptr %s{n - 1}, i64 -8" for n in range(1, 90)]
+    body = "\n".join(["  %s0 = getelementptr i8, ptr @array, i64 -8", *steps, ""])
+    body += """  %at = getelementptr ptr, ptr %s89, i64 %i
+  store ptr %at, ptr @p, align 8
+"""
+    head = "@array = global [4 x ptr] zeroinitializer"
+    assert {"array", "array+8"} <= main_of(tmp_path, INDEX + body, head=head).holds("p")
+
+
+def test_constants_lead_outside_and_back(tmp_path: Path) -> None:
+    head = "@fields = global { ptr, ptr, ptr } zeroinitializer"
+    body = """
+  %stray = getelementptr i8, ptr @fields, i64 -16
+  %back = getelementptr i8, ptr %stray, i64 24
+  store ptr %back, ptr @p, align 8
+"""
+    assert main_of(tmp_path, body, head=head).holds("p") == {"fields+8"}
+
+
 @pytest.mark.parametrize("first", ["[0 x i32]", "{}", "[2 x i8]"])
 def test_a_walk_over_bytes_leaves_an_array_of_them_behind_an_empty_member(
     tmp_path: Path, first: str

@@ -146,9 +146,11 @@ def _edges(builder: PointerBuilder, geps: Code) -> None:
     in_bytes = columns.program.types.size[geps.about] == 1
     in_bytes &= (constant > 1) | _has_long_steps(columns, geps, in_bytes & (constant > 1))
     kinds = np.where(in_bytes, np.int64(EdgeKind.BYTES), np.int64(EdgeKind.ELEMENTS))
-    is_early = _is_early(columns, geps, constant, strides[:, 0] != 0, led_to)
-    source, constant, strides = _from_before(columns, geps, is_early, constant, strides)
-    kinds[is_early | (source != base)] = EdgeKind.EARLY_INDEX
+    varies = strides[:, 0] != 0
+    is_early = _is_early(columns, geps, constant, varies, led_to)
+    is_stray = _is_stray(columns, geps, constant, varies)
+    source, constant, strides = _from_before(columns, geps, is_early | is_stray, constant, strides)
+    kinds[is_early | (source != base) & (strides[:, 0] != 0)] = EdgeKind.EARLY_INDEX
     to, origin = builder.untested[geps.value[keep]], geps.origin[keep]
     builder.offset_edges(to, source[keep], constant[keep], strides[keep], kinds[keep], origin)
     if columns.has_distances:  # from the base, which may lead to another object
@@ -162,24 +164,47 @@ def _edges(builder: PointerBuilder, geps: Code) -> None:
 def _from_before(
     columns: Columns, geps: Code, is_early: Bools, constant: I64, strides: I64
 ) -> tuple[I64, I64, I64]:
-    """Return from where, and how far, each leads; from early indices as from where these began.
+    """Return from where, and how far, each leads; from early steps as from where these began.
 
-    The constant and the index lead into the storage together; in between nothing need lie there.
+    Early are indices in front of a constant, and constants in front of an index that lead back, as
+    in `p - 1 + i`: only together do they lead into the storage, in between nothing need lie there.
+    A constant that is `inbounds` does.
     """
     row_of = np.full(columns.program.n_values, -1)
     row_of[geps.value] = np.arange(len(geps.value))
-    first = geps.operand(0).astype(np.int64)
-    base, total, every = first.copy(), constant.copy(), strides.copy()
-    for _ in range(MOST_STRIDES):
+    base, total, every = geps.operand(0).astype(np.int64), constant.copy(), strides.copy()
+    for _ in range(_DOUBLINGS):
         behind = row_of[base]
         rows = np.flatnonzero((behind >= 0) & is_early[behind])
         if not len(rows):
             break
         behind = behind[rows]
-        total[rows] += constant[behind]
-        every[rows] = either_stride(every[rows], strides[behind])
-        base[rows] = first[behind]
+        total[rows] += total[behind]
+        every[rows] = either_stride(every[rows], every[behind])
+        base[rows] = base[behind]
     return base, total, every
+
+
+def _is_stray(columns: Columns, geps: Code, constant: I64, varies: Bools) -> Bools:
+    """Return which constants may lead to where no storage is: back, and on from there.
+
+    Those that are `inbounds` lead to storage, or one past its end, if they may be used at all.
+    """
+    program = columns.program
+    row = geps.value - program.bases[ValueKind.INSTRUCTION]
+    is_code = row >= 0
+    flags = np.zeros(len(row), np.int64)
+    flags[is_code] = program.instructions.flags[row[is_code]]
+    flags[~is_code] = program.constants.flags[
+        geps.value[~is_code] - program.bases[ValueKind.CONSTANT]
+    ]
+    stray: Bools = np.zeros(program.n_values, bool)
+    is_inside = flags & Flag.INBOUNDS != 0
+    stray[geps.value[~varies & (constant < 0) & ~is_inside]] = True
+    follows = ~varies & ~is_inside
+    spread(stray, geps.value[follows], geps.operand(0)[follows])
+    found: Bools = stray[geps.value]
+    return found
 
 
 def _is_early(columns: Columns, geps: Code, constant: I64, varies: Bools, led_to: I64) -> Bools:
@@ -281,6 +306,7 @@ _WIDE = int(Flag.WIDE)
 
 
 MOST_STRIDES = 4
+_DOUBLINGS = 31  # of the steps behind: only code that is never reached has more, in circles
 
 
 def gep_offsets(
