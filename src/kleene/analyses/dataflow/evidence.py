@@ -404,8 +404,15 @@ def span_of(context: Context, row: int) -> Span | None:
     return context.program.instruction_view(row).span
 
 
-def steps(context: Context, rows: list[int], message: str) -> list[Location]:
-    """Return the places of instructions on a way, each line once."""
+def steps(context: Context, rows: list[int], what: str, begin: str = "") -> list[Location]:
+    """Return the places of instructions on a way, each line once.
+
+    Args:
+        context: the program.
+        rows: the instructions.
+        what: it is that flows, for "null is returned".
+        begin: what the first of them does, if that is a call, as "malloc may return null".
+    """
     found: list[Location] = []
     table, program = context.program.instructions, context.program
     words = {Opcode.STORE: "is stored", Opcode.LOAD: "is read", Opcode.RET: "is returned",
@@ -420,5 +427,6 @@ def steps(context: Context, rows: list[int], message: str) -> list[Location]:
             callee = program.instruction_view(row).operands[0]
             name = getattr(callee, "name", "") or "a function"
             word = f"is passed through {name}"
-        found.append(Location(span, f"{message} {word}"))
+        is_first = bool(begin) and row == rows[0] and opcode in CALLS
+        found.append(Location(span, begin if is_first else f"{what} {word}"))
     return found

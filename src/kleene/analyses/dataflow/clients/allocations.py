@@ -51,7 +51,7 @@ def findings(context: Context) -> Iterator[Finding]:
                 way = found.evidence.path(name)
                 source = found.called.get(way.start, "outside")
                 rows = [*found.start(way.start), *way.rows]
-                path = steps(context, rows, f"data from {source}")
+                path = steps(context, rows, f"data from {source}", f"data comes in by {source}")
                 words = _said(context, made)
                 path.append(Location(span, f"{words} may be more than it can hold"))
                 path.append(Location(span_of(context, row), f"it is the size for {called}"))

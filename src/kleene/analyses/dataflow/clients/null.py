@@ -92,13 +92,14 @@ def findings(context: Context) -> Iterator[Finding]:
             continue
         seen.add((span.file, span.line, what))
         start = way.start
-        origin = f"{sources[start]} may return null" if start in sources else "null"
+        origin = f"{sources[start]} may return null" if start in sources else ""
         begin = [start - first] if start in sources else []
-        path = [*steps(context, [*begin, *way.rows], origin), Location(span, f"the pointer {what}")]
+        path = steps(context, [*begin, *way.rows], "null", origin)
+        path.append(Location(span, f"the pointer {what}"))
         function = program.functions[int(program.instruction_function[row])].name
         message = f"a pointer that may be null {what}"
-        if start in sources:
-            message += f": {sources[start]} may return null"
+        if origin:
+            message += f": {origin}"
         is_likely = evidence.is_direct(base) and _is_expected(context, tested, way)
         rule = rules.NULL_DEREFERENCE if is_likely else rules.POSSIBLE_NULL
         yield Finding(rule, span, message, function, path=tuple(path))
