@@ -31,6 +31,15 @@ def test_what_may_fail_is_a_finding(kleene: Kleene, tmp_path: Path) -> None:
     assert "i &lt;= 8" in page.read_text()
 
 
+def test_verdicts_are_counted(kleene: Kleene) -> None:
+    done = kleene("invariants", EXAMPLES / "ring.c", "--stats")
+    head, *rows = done.stdout.splitlines()
+    assert head.split() == ["check", "safe", "may", "fail"]
+    counts = {row.split()[0]: sum(map(int, row.split()[1:])) for row in rows}
+    assert f"{sum(counts.values())} checks" in done.stderr
+    assert counts["bounds"] == 3
+
+
 def test_what_holds_at_a_line(kleene: Kleene) -> None:
     words = ("--domain", "octagon", "--at", "search.c:12")
     done = kleene("invariants", EXAMPLES / "search.c", *words)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
@@ -24,6 +25,19 @@ def check_lines(result: InvariantsResult, root: str | os.PathLike[str]) -> Itera
             yield f"    known: {one.state}\n"
         if one.lost:
             yield f"    {one.lost}\n"
+
+
+def count_lines(result: InvariantsResult) -> Iterator[str]:
+    """Yield a table: how many checks of each kind have which verdict."""
+    counts = Counter((one.kind.value, one.verdict.value) for one in result.checks)
+    kinds = list(dict.fromkeys(one.kind.value for one in result.checks))
+    verdicts = [one for one in result.counts() if any(counts[kind, one] for kind in kinds)]
+    rows = [["check", *verdicts]]
+    rows += [[kind, *(f"{counts[kind, one]:,}" for one in verdicts)] for kind in sorted(kinds)]
+    widths = [max(len(row[place]) for row in rows) for place in range(len(rows[0]))]
+    for name, *numbers in rows:
+        cells = [one.rjust(width) for one, width in zip(numbers, widths[1:], strict=True)]
+        yield "  ".join([name.ljust(widths[0]), *cells]) + "\n"
 
 
 def place_lines(asked: Mapping[str, Iterable[Facts]]) -> Iterator[str]:

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from kleene.analyses.invariants import InvariantsResult
     from kleene.ir import Program
 
+_MOST_LINES = 1_000  # more checks are counted, unless all are asked for
+
 
 def run(
     sources: CSources,
@@ -79,6 +81,14 @@ def run(
             help="Then the result of cheaper domains stands.",
         ),
     ] = 0.0,
+    stats: Annotated[
+        bool | None,
+        option(
+            "--stats/--all-checks",
+            help="A table of verdicts, or a line for each check.",
+            show_default="a table from 1,000 checks on",
+        ),
+    ] = None,
     sarif_file: Annotated[
         Path | None, option("--sarif", metavar="FILE", help="Write what is not proved as SARIF.")
     ] = None,
@@ -119,10 +129,14 @@ def run(
         plain["at"] = {place: [str(one) for one in found] for place, found in asked.items()}
         emit_json(plain)
     else:
-        from kleene.reports.invariants import check_lines, place_lines
+        from kleene.reports.invariants import check_lines, count_lines, place_lines
 
-        emit(place_lines(asked) if asked else check_lines(result, root))
+        is_table = len(result.checks) >= _MOST_LINES if stats is None else stats
+        lines = count_lines(result) if is_table else check_lines(result, root)
+        emit(place_lines(asked) if asked else lines)
         _print_notes(result)
+        if is_table and stats is None and not asked:
+            note("each check is shown by --all-checks, --function NAME, --html or --json")
     found = result.findings()
     if not asked and any(one.suppressed is None and one.severity.is_fault for one in found):
         raise SystemExit(ExitCode.FINDINGS)
