@@ -14,8 +14,9 @@ from kleene.analyses.invariants.compile import compile_function
 from kleene.analyses.invariants.expressions import show
 from kleene.analyses.invariants.facts import facts_at
 from kleene.analyses.invariants.flat import Site
+from kleene.analyses.invariants.instructions import SUPPOSED
 from kleene.analyses.invariants.library import calls_by_model, model_of
-from kleene.analyses.invariants.lower import SUPPOSED, lower
+from kleene.analyses.invariants.lower import lower
 from kleene.analyses.invariants.plan import DOMAINS, plan_of
 from kleene.analyses.invariants.result import FunctionResult, InvariantsResult, by_place
 from kleene.analyses.invariants.solve import OutOfTimeError, Run, worst

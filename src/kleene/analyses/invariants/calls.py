@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
+from kleene.analyses.invariants.builder import FlatFunctionBuilder
 from kleene.analyses.invariants.checks import CheckKind
 from kleene.analyses.invariants.expressions import (
     BOOL,
@@ -24,22 +24,26 @@ from kleene.analyses.invariants.flat import Access, Base, Block
 from kleene.analyses.invariants.library import Bound, Model, Touch, text_of, with_format
 from kleene.analyses.invariants.operations import AnyValue, Assign, Guard
 from kleene.analyses.invariants.storage import Filled, MayFree, freed
-
-if TYPE_CHECKING:
-    from kleene.analyses.invariants.lower import _Lowering
-    from kleene.analyses.invariants.values import Address
+from kleene.analyses.invariants.values import Address
+from kleene.ir import Program
+from kleene.ir.views import Constant
 
 _MOST = 1 << 40  # bytes of an object, at most: what is inside of one is less far from its start
 
 
 def lower_call(
-    lowering: _Lowering, block: Block, context: int, row: int, model: Model, arguments: list[int]
+    builder: FlatFunctionBuilder,
+    block: Block,
+    context: int,
+    row: int,
+    model: Model,
+    arguments: list[int],
 ) -> Model:
     """Add what a model says; return it, which says less if a format is not known."""
     if model.format is not None:
         given = arguments[model.format] if model.format < len(arguments) else -1
-        model = with_format(model, text_of(lowering._program, given))
-    call = _Call(lowering, block, context, row, model, arguments)
+        model = with_format(model, text_of(builder.program, given))
+    call = _Call(builder, block, context, row, model, arguments)
     if model.is_unknown:
         call.check_memory()
     else:
@@ -50,25 +54,25 @@ def lower_call(
 class _Call:
     def __init__(
         self,
-        lowering: _Lowering,
+        builder: FlatFunctionBuilder,
         block: Block,
         context: int,
         row: int,
         model: Model,
         arguments: list[int],
     ) -> None:
-        self.lowering, self.values = lowering, lowering._values
+        self.builder, self.values = builder, builder.values
         self.block, self.context, self.row = block, context, row
         self.model, self.arguments = model, arguments
-        self.value = lowering._base + row
-        callee, names = int(lowering._table.operands_of(row)[0]), lowering._program.globals.name
+        self.value = builder.first_instruction + row
+        callee, names = int(builder.table.operands_of(row)[0]), builder.program.globals.name
         self.name = "the call"  # through a pointer
         if callee < len(names):
-            self.name = lowering._program.strings[int(names[callee])]
+            self.name = builder.program.strings[int(names[callee])]
 
     def lower(self) -> None:
         """Add checks, then what is written, then the result."""
-        model, lowering = self.model, self.lowering
+        model, builder = self.model, self.builder
         if model.effect:
             self._effect()
         touches = self.check_memory()
@@ -76,7 +80,7 @@ class _Call:
             if one.is_write:
                 self._write(one)  # what was there may be gone
         if model.keeps is not None and model.keeps < len(self.arguments):
-            lowering._expose(self.context, self.arguments[model.keeps])
+            builder.expose(self.context, self.arguments[model.keeps])
         if model.frees is not None:
             self._check_freed(self._address(model.frees))
         self._result()
@@ -107,7 +111,7 @@ class _Call:
         length = only(self.values.base(self.context, self.value))
         for number in numbers:
             length = length.scaled(number or 0)
-        self.lowering._emit(self.block, Filled(address.object, address.offset, length))
+        self.builder.emit(self.block, Filled(address.object, address.offset, length))
 
     def _write(self, touch: Touch) -> None:
         """Write to the object of an argument; how many bytes, and which, if that is known."""
@@ -118,7 +122,7 @@ class _Call:
         )
         source = ZERO if is_zero else None
         access = Access(None, address.object, address.offset, -1, True, source, length=length)
-        self.lowering._emit(self.block, access)
+        self.builder.emit(self.block, access)
 
     # Lifetimes
 
@@ -128,14 +132,14 @@ class _Call:
             return
         key = freed(address.object)
         is_allocated: Condition = Always(False)
-        if key in self.lowering.flat.kinds:
+        if key in self.builder.flat.kinds:
             is_allocated = Relation(only(key), "eq")
             if address.offset is not None:
                 is_allocated = Both(is_allocated, Relation(address.offset, "eq"))
         is_null = negation(address.is_present)
         whole = is_allocated if is_null == Always(False) else Either(is_null, is_allocated)
         message = "what is freed was allocated, and not freed before"
-        self.lowering._check(self.block, CheckKind.FREED, self.row, whole, message)
+        self.builder.check(self.block, CheckKind.FREED, self.row, whole, message)
 
     def _free(self, address: Address) -> None:
         """End an object; `realloc` does so if it has given another."""
@@ -144,23 +148,23 @@ class _Call:
             made = Relation(only(self.values.base(self.context, self.value)), "ne")
             condition = Both(condition, made)
         if address.object is None:
-            self.lowering._emit(self.block, MayFree(None))
-        elif freed(address.object) in self.lowering.flat.kinds:
-            self.lowering._emit(self.block, MayFree(address.object, condition))
+            self.builder.emit(self.block, MayFree(None))
+        elif freed(address.object) in self.builder.flat.kinds:
+            self.builder.emit(self.block, MayFree(address.object, condition))
 
     def _effect(self) -> None:
-        lowering, model = self.lowering, self.model
+        builder, model = self.builder, self.model
         if model.effect == "fails":
-            message = lowering._assertion(self.arguments)
-            lowering._check(self.block, CheckKind.ASSERT, self.row, Always(False), message)
+            message = _assertion(builder.program, self.arguments)
+            builder.check(self.block, CheckKind.ASSERT, self.row, Always(False), message)
         elif model.effect != "stops":  # behind a call that does not come back is no edge
             first = self.arguments[:1]
-            condition = lowering._truth(self.context, first[0]) if first else Unknown()
+            condition = builder.truth(self.context, first[0]) if first else Unknown()
             if model.effect == "assumes":
-                lowering._emit(self.block, Guard(condition))
+                builder.emit(self.block, Guard(condition))
             else:
                 message = "the condition holds"
-                lowering._check(self.block, CheckKind.ASSERT, self.row, condition, message)
+                builder.check(self.block, CheckKind.ASSERT, self.row, condition, message)
 
     # Memory
 
@@ -174,7 +178,7 @@ class _Call:
             whole = found[0]
             for one in found[1:]:
                 whole = Both(whole, one)
-            self.lowering._check(self.block, kind, self.row, whole, message)
+            self.builder.check(self.block, kind, self.row, whole, message)
 
     def _not_null(self, touch: Touch) -> Condition | None:
         return None if touch.may_be_null else self._address(touch.argument).is_present
@@ -184,7 +188,7 @@ class _Call:
         address = self._address(touch.argument)
         if address.object is None or (touch.size is None and touch.has_end):
             return None
-        size = self.lowering.flat.objects[address.object].size
+        size = self.builder.flat.objects[address.object].size
         if size is None:
             return None
         length = None if touch.size is None else self._bound(touch.size)
@@ -208,7 +212,7 @@ class _Call:
             address = self._address(bound.room)
             size = None
             if address.object is not None:
-                size = self.lowering.flat.objects[address.object].size
+                size = self.builder.flat.objects[address.object].size
             if size is None or address.offset is None:
                 return None
             return size.plus(address.offset, -1).shifted(bound.constant)
@@ -224,36 +228,36 @@ class _Call:
     # Results
 
     def _result(self) -> None:
-        model, lowering = self.model, self.lowering
+        model, builder = self.model, self.builder
         if model.is_copy:
             return
-        lowering._result(self.block, self.context, self.value)
+        builder.emit_any(self.block, self.context, self.value)
         if model.heap is not None and self.values.is_pointer(self.value):
             object = self.values.address(self.context, self.value).object
             assert object is not None
             source = ZERO if model.is_zero else None
             access = Access(None, object, ZERO, -1, True, source=source, is_new=True)
-            lowering._emit(self.block, access)
-            lowering.flat.kinds[freed(object)] = BOOL
-            lowering._emit(self.block, Assign(freed(object), ZERO))
+            builder.emit(self.block, access)
+            builder.flat.kinds[freed(object)] = BOOL
+            builder.emit(self.block, Assign(freed(object), ZERO))
         elif model.is_inside:
             self._place_inside()
         elif model.result is not None and self.values.width(self.value) > 1:
             for condition in self._within(*model.result):
-                lowering._emit(self.block, Guard(condition))
+                builder.emit(self.block, Guard(condition))
 
     def _place_inside(self) -> None:
         """Set how far from its argument the result points: until the end of the object."""
-        key = Base(self.context, ~self.value)  # see `Values._call`
-        lowering = self.lowering
+        key = Base(self.context, ~self.value)  # as `values.py` names it
+        builder = self.builder
         self.values.of(self.context, self.value)
-        if key not in lowering.flat.kinds:
+        if key not in builder.flat.kinds:
             return
         assert self.model.returns is not None
-        lowering._emit(self.block, AnyValue(key, (0, _MOST)))
+        builder.emit(self.block, AnyValue(key, (0, _MOST)))
         room = self._bound(Bound(-1, room=self.model.returns))
         if room is not None:
-            lowering._emit(self.block, Guard(Relation(only(key).plus(room, -1), "le")))
+            builder.emit(self.block, Guard(Relation(only(key).plus(room, -1), "le")))
 
     def _within(self, low: Bound, high: Bound) -> Iterator[Condition]:
         """Yield what holds of the result.
@@ -278,3 +282,14 @@ class _Call:
     def _is_signed(self, bound: Bound) -> bool:
         kinds = [self.values.kind(self.arguments[one]) for one in bound.arguments]
         return any(not kind.is_unsigned for kind in kinds)
+
+
+def _assertion(program: Program, arguments: list[int]) -> str:
+    """Return the text of an assertion, which glibc's `assert` passes first."""
+    table = program.globals
+    if len(arguments) == 4 and arguments[0] < len(table):
+        text = int(table.initializer[arguments[0]])
+        view = program.value_view(text) if text >= 0 else None
+        if isinstance(view, Constant) and view.string is not None:
+            return "assertion " + view.string.split(b"\0")[0].decode("utf-8", "replace")
+    return "the error is not reached"

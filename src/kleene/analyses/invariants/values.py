@@ -1,9 +1,9 @@
 """What the values of the IR are: linear forms, conditions, addresses.
 
 The expression of a value is pure: it is asked for in any order, and says which values are variables
-(`Base`) that an operation sets where the instruction stands (`lower.py`). In SSA form an expression
-of a value holds wherever the value may be used: whoever comes to the use after its variables have
-been set anew passes the value's own instruction again.
+(`Base`) that an operation sets where the instruction stands (`instructions.py`). In SSA form an
+expression of a value holds wherever the value may be used: whoever comes to the use after its
+variables have been set anew passes the value's own instruction again.
 """
 
 from __future__ import annotations

@@ -1,0 +1,101 @@
+"""The builder of a `FlatFunction`: what the lowering of calls and instructions has in common."""
+
+from __future__ import annotations
+
+from kleene.analyses.invariants.checks import CheckKind
+from kleene.analyses.invariants.expressions import Condition, Form, Kind, Relation, Unknown, only
+from kleene.analyses.invariants.flat import Block, FlatFunction, Site, Source
+from kleene.analyses.invariants.kinds import Readings
+from kleene.analyses.invariants.operations import AnyValue, Check, Operation
+from kleene.analyses.invariants.values import Values
+from kleene.ir import Program
+from kleene.ir.codes import ValueKind
+
+
+class FlatFunctionBuilder:
+    """Appends operations and checks to the blocks of one function and its inlined callees.
+
+    Attributes:
+        program: where the function is from.
+        table: the program's instructions.
+        first_instruction: the value id of instruction 0; instruction `row` has this plus `row`.
+        first_block: the value id of block 0.
+        flat: what is built.
+        values: the expressions of values.
+        wraps: whether signed overflow wraps around.
+        origin: the context and the instruction that operations are from, from now on.
+    """
+
+    def __init__(self, program: Program, name: str, readings: Readings, *, wraps: bool) -> None:
+        self.program = program
+        self.table = program.instructions
+        self.first_instruction = program.bases[ValueKind.INSTRUCTION]
+        self.first_block = program.bases[ValueKind.BLOCK]
+        self.flat = FlatFunction(name)
+        self.values = Values(program, self.flat, readings, wraps)
+        self.wraps = wraps
+        self.origin = (0, 0)
+        self._sites: dict[tuple[CheckKind, int], int] = {}
+
+    def emit(self, block: Block, operation: Operation) -> None:
+        """Append an operation to a block."""
+        block.operations.append(operation)
+        block.origins.append(self.origin)
+
+    def check(
+        self,
+        block: Block,
+        kind: CheckKind,
+        row: int,
+        condition: Condition,
+        message: str,
+        *,
+        is_stop: bool = True,
+    ) -> None:
+        """Append a check of an instruction; behind it, its condition is assumed if it `is_stop`.
+
+        An instruction that is inlined several times has one site for each kind of check.
+        """
+        place = self._sites.setdefault((kind, row), len(self.flat.sites))
+        if place == len(self.flat.sites):
+            self.flat.sites.append(Site(kind, row, message))
+        is_stop &= kind is not CheckKind.UNINITIALISED  # where it fails, any value is used
+        self.emit(block, Check(place, condition, is_stop))
+
+    def source(self, context: int, value: int, kind: Kind | None = None) -> Source:
+        """Return a value as it is assigned: a flag as the condition that it stands for."""
+        if self.values.is_pointer(value):
+            self.expose(context, value)
+            return self.values.address(context, value).is_present
+        if self.values.width(value) == 1:
+            return self.values.condition(context, value)
+        form = self.values.integer(context, value, kind or self.values.kind(value))
+        if form is not None and len(form.terms) == 1 and form == only(form.terms[0][0]):
+            return self.values.flags.get(form.terms[0][0], form)
+        return form
+
+    def expose(self, context: int, value: int) -> None:
+        """Note that others may get to know where an object is."""
+        if self.values.is_pointer(value):
+            address = self.values.address(context, value)
+            if address.object is not None:
+                self.flat.objects[address.object].is_exposed = True
+            return
+        row = value - self.program.bases[ValueKind.CONSTANT]
+        if 0 <= row < len(self.program.constants):
+            for one in self.program.constants.operands_of(row).tolist():
+                self.expose(context, one)
+
+    def emit_any(self, block: Block, context: int, value: int) -> None:
+        """Append that an integer or pointer has any value; nothing for a value of another type."""
+        if self.values.width(value) or self.values.is_pointer(value):
+            self.emit(block, AnyValue(self.values.base(context, value)))
+
+    def truth(self, context: int, value: int) -> Condition:
+        """Return the condition that a value is not 0 or null."""
+        if self.values.width(value) == 1:
+            return self.values.condition(context, value)
+        source = self.source(context, value)
+        if isinstance(source, Form):
+            return Relation(source, "ne")
+        return Unknown() if source is None else source

@@ -1,0 +1,261 @@
+"""From instructions of the IR, other than calls, to operations and the checks that they need."""
+
+from __future__ import annotations
+
+from kleene.analyses.invariants.builder import FlatFunctionBuilder
+from kleene.analyses.invariants.checks import CheckKind
+from kleene.analyses.invariants.expressions import (
+    ZERO,
+    Always,
+    Both,
+    Condition,
+    Form,
+    Kind,
+    Relation,
+    Unknown,
+    negation,
+    only,
+)
+from kleene.analyses.invariants.flat import Access, Base, Block
+from kleene.analyses.invariants.operations import AnyValue, Assign, Binary, Choose, Wrap
+from kleene.analyses.invariants.values import Address
+from kleene.ir.codes import BINARY, Flag, Opcode
+
+SUPPOSED = "the access is inside, if "  # how messages of checks begin that suppose something
+_NAMES = {
+    Opcode.UDIV: "udiv", Opcode.SDIV: "sdiv", Opcode.UREM: "urem", Opcode.SREM: "srem",
+    Opcode.SHL: "shl", Opcode.LSHR: "lshr", Opcode.ASHR: "ashr", Opcode.AND: "and",
+    Opcode.OR: "or", Opcode.XOR: "xor", Opcode.MUL: "mul", Opcode.ADD: "add", Opcode.SUB: "sub",
+}  # fmt: skip
+_SIGNS = {"add": "+", "sub": "-", "mul": "*", "shl": "<<", "sdiv": "/", "srem": "%"}
+_TELL_NOBODY = (Opcode.ICMP, Opcode.BITCAST, Opcode.ADDRSPACECAST, Opcode.FREEZE, Opcode.FENCE)
+_DIVISIONS = (Opcode.UDIV, Opcode.SDIV, Opcode.UREM, Opcode.SREM)
+_SHIFTS = (Opcode.SHL, Opcode.LSHR, Opcode.ASHR)
+
+
+class InstructionLowering:
+    """Lowers one instruction after the other into the block where control is."""
+
+    def __init__(self, builder: FlatFunctionBuilder) -> None:
+        self._builder = builder
+        self._program, self._table = builder.program, builder.table
+        self._values, self._flat = builder.values, builder.flat
+
+    def lower(self, block: Block, context: int, row: int, opcode: int, operands: list[int]) -> None:
+        """Append the checks and operations of the instruction `row` to a block."""
+        value = self._builder.first_instruction + row
+        if opcode in BINARY and self._values.width(value):
+            self._binary(block, context, row, opcode, operands)
+        elif opcode in (Opcode.ZEXT, Opcode.SEXT, Opcode.TRUNC) and self._values.width(value):
+            self._cast(block, context, row, opcode, operands)
+        elif opcode == Opcode.SELECT:
+            self._select(block, context, row, operands)
+        elif opcode in (Opcode.LOAD, Opcode.STORE, Opcode.ATOMICRMW, Opcode.CMPXCHG):
+            self._access(block, context, row, opcode, operands)
+        elif opcode == Opcode.ALLOCA:  # a new object: whatever it held before
+            address = self._values.address(context, value)
+            self._builder.emit(block, Access(None, address.object, ZERO, -1, True, is_new=True))
+        elif opcode == Opcode.GETELEMENTPTR:
+            self._indices(block, context, value, operands)
+        else:
+            if opcode not in _TELL_NOBODY:
+                for one in operands:
+                    self._builder.expose(context, one)
+            self._any(block, context, value)
+
+    def _indices(self, block: Block, context: int, value: int, operands: list[int]) -> None:
+        """Set the variables for unsigned indices of an element's address."""
+        self._values.of(context, value)
+        for place, index in enumerate(operands[1:]):
+            key = self._values.index(context, value, place)
+            if key in self._flat.kinds:
+                form = self._values.integer(context, index, self._values.kind(index))
+                assert form is not None
+                self._builder.emit(block, Wrap(key, form, self._flat.kinds[key]))
+
+    def _any(self, block: Block, context: int, value: int) -> None:
+        """Give a variable that no operation sets any value."""
+        key = Base(context, value)
+        expression = self._values.of(context, value)
+        if key in self._flat.kinds and expression is not None:
+            self._builder.emit(block, AnyValue(key))
+
+    def _binary(
+        self, block: Block, context: int, row: int, opcode: int, operands: list[int]
+    ) -> None:
+        value, name = self._builder.first_instruction + row, _NAMES.get(Opcode(opcode), "")
+        kind = self._values.kind(value)
+        if kind.width == 1 or not name:
+            return
+        left_kind, right_kind = (self._kind_of(one, kind) for one in operands)
+        left = self._values.integer(context, operands[0], left_kind)
+        right = self._values.integer(context, operands[1], right_kind)
+        key = self._values.base(context, value)
+        if left is None or right is None:
+            self._builder.emit(block, AnyValue(key))
+            return
+        self._checks(block, row, opcode, (left, right), right_kind)
+        exact = self._values.unbounded(context, value, opcode, operands)
+        is_signed = bool(self._table.flags[row] & Flag.NSW) and not self._builder.wraps
+        if is_signed and exact is not None and not kind.is_unsigned:
+            self._builder.check(
+                block, CheckKind.OVERFLOW, row, _within(exact, kind), _no_overflow(name, kind)
+            )
+        if self._values.of(context, value) != only(key):
+            return
+        if exact is not None:
+            self._builder.emit(block, Wrap(key, exact, kind))
+            return
+        made = Binary(key, name, left, right, left_kind, right_kind, kind)
+        if is_signed and name in ("mul", "shl") and not kind.is_unsigned:
+            wide = Base(context, ~value)  # the product before it is known to fit
+            self._flat.kinds[wide] = Kind(2 * kind.width, False)
+            self._builder.emit(
+                block, Binary(wide, name, left, right, *(Kind(2 * kind.width, False),) * 3)
+            )
+            condition = _within(only(wide), kind)
+            self._builder.check(block, CheckKind.OVERFLOW, row, condition, _no_overflow(name, kind))
+            self._builder.emit(block, Assign(key, only(wide)))
+            return
+        self._builder.emit(block, made)
+
+    def _kind_of(self, value: int, kind: Kind) -> Kind:
+        return kind if self._values.constant(value) is not None else self._values.kind(value)
+
+    def _checks(
+        self, block: Block, row: int, opcode: int, forms: tuple[Form, Form], kind: Kind
+    ) -> None:
+        """Add what must hold before a division or shift."""
+        left, right = forms
+        if opcode in _DIVISIONS:
+            self._builder.check(
+                block, CheckKind.DIVISION, row, Relation(right, "ne"), "the divisor is not 0"
+            )
+            least = Relation(left.shifted(1 << kind.width - 1), "ne")
+            may_be = opcode in (Opcode.SDIV, Opcode.SREM) and not kind.is_unsigned
+            if may_be and (right.terms or right.constant == -1):
+                either = negation(Both(negation(least), Relation(right.shifted(1), "eq")))
+                self._builder.check(
+                    block, CheckKind.OVERFLOW, row, either, _no_overflow("sdiv", kind)
+                )
+        elif opcode in _SHIFTS:
+            inside = Both(
+                Relation(right.scaled(-1), "le"), Relation(right.shifted(1 - kind.width), "le")
+            )
+            message = f"the shift is by 0 to {kind.width - 1} bits"
+            self._builder.check(block, CheckKind.SHIFT, row, inside, message)
+
+    def _cast(self, block: Block, context: int, row: int, opcode: int, operands: list[int]) -> None:
+        value = self._builder.first_instruction + row
+        key = Base(context, value)
+        if key in self._values.flags or self._values.of(context, value) is None:
+            condition = self._values.flags.get(key, Unknown())
+            self._builder.emit(block, Choose(key, condition, Form((), 1), ZERO))
+            return
+        if self._values.of(context, value) != only(key):
+            return
+        source, kind = self._values.kind(operands[0]), self._values.kind(value)
+        form = self._values.integer(context, operands[0], source)
+        if form is None or source.width == 1:
+            self._builder.emit(block, AnyValue(key))
+        elif opcode == Opcode.ZEXT and not source.is_unsigned:
+            unsigned = Base(context, ~value)  # the unsigned reading of the bits
+            self._flat.kinds[unsigned] = Kind(source.width, True)
+            self._builder.emit(block, Wrap(unsigned, form, Kind(source.width, True)))
+            self._builder.emit(block, Assign(key, only(unsigned)))
+        elif opcode == Opcode.SEXT and source.is_unsigned:
+            signed = Base(context, ~value)
+            self._flat.kinds[signed] = Kind(source.width, False)
+            self._builder.emit(block, Wrap(signed, form, Kind(source.width, False)))
+            self._builder.emit(block, Wrap(key, only(signed), kind))
+        else:
+            self._builder.emit(block, Wrap(key, form, kind))
+
+    def _select(self, block: Block, context: int, row: int, operands: list[int]) -> None:
+        value = self._builder.first_instruction + row
+        if self._values.is_pointer(value):
+            for one in operands[1:]:
+                self._builder.expose(context, one)
+            self._builder.emit(block, AnyValue(self._values.base(context, value)))
+            return
+        kind = self._values.kind(value)
+        if kind.width <= 1:
+            return
+        left, right = (self._values.integer(context, one, kind) for one in operands[1:])
+        key = self._values.base(context, value)
+        if left is None or right is None:
+            self._builder.emit(block, AnyValue(key))
+        else:
+            condition = self._values.condition(context, operands[0])
+            self._builder.emit(block, Choose(key, condition, left, right))
+
+    # Memory
+
+    def _access(
+        self, block: Block, context: int, row: int, opcode: int, operands: list[int]
+    ) -> None:
+        value = self._builder.first_instruction + row
+        stored = operands[0] if opcode == Opcode.STORE else None
+        place = operands[1] if opcode == Opcode.STORE else operands[0]
+        address = self._values.address(context, place)
+        typed = value if stored is None else stored
+        if opcode in (Opcode.ATOMICRMW, Opcode.CMPXCHG):
+            typed = operands[1]
+        type_id = int(self._program.value_types[typed])
+        size = int(self._program.types.size[type_id])
+        self._check_address(block, row, address, size)
+        if stored is not None:
+            self._builder.expose(context, stored)
+            kind = self._values.kind(stored) if self._values.width(stored) > 1 else None
+            source = self._builder.source(context, stored, kind) if kind is not None else None
+            self._builder.emit(
+                block, Access(None, address.object, address.offset, size, True, source, kind)
+            )
+            return
+        is_plain = opcode == Opcode.LOAD and not self._table.flags[row] & Flag.VOLATILE
+        if opcode != Opcode.LOAD:
+            for one in operands[1:]:
+                self._builder.expose(context, one)
+            self._builder.emit(block, Access(None, address.object, address.offset, size, True))
+        if not (self._values.width(value) or self._values.is_pointer(value)):
+            return
+        key = self._values.base(context, value)
+        if is_plain and self._values.width(value) > 1:
+            kind = self._values.kind(value)
+            self._builder.emit(
+                block, Access(key, address.object, address.offset, size, False, None, kind)
+            )
+        else:
+            self._builder.emit(block, AnyValue(key))
+
+    def _check_address(self, block: Block, row: int, address: Address, size: int) -> None:
+        if address.is_present != Always(True):
+            self._builder.check(
+                block, CheckKind.NULL, row, address.is_present, "the pointer is not null"
+            )
+        if address.object is not None:
+            object = self._flat.objects[address.object]
+            extent, message = object.size, f"the access is inside of {object.name or 'an object'}"
+        elif address.extent is not None:
+            extent, message = address.extent.size, f"{SUPPOSED}{address.extent.text}"
+        else:
+            return
+        if extent is None or size < 0:
+            return
+        if address.offset is None:
+            self._builder.check(block, CheckKind.BOUNDS, row, Unknown(), message)
+            return
+        low = Relation(address.offset.scaled(-1), "le")
+        high = Relation(address.offset.shifted(size).plus(extent, -1), "le")
+        is_stop = address.object is not None  # what is supposed is no reason for others to hold
+        self._builder.check(block, CheckKind.BOUNDS, row, Both(low, high), message, is_stop=is_stop)
+
+
+def _within(form: Form, kind: Kind) -> Condition:
+    """Return the condition that the value of a form is one of a kind."""
+    low = Relation(form.scaled(-1).shifted(kind.low), "le")
+    return Both(low, Relation(form.shifted(-kind.high), "le"))
+
+
+def _no_overflow(name: str, kind: Kind) -> str:
+    return f"'{_SIGNS[name]}' of {kind.width} bits does not overflow"
