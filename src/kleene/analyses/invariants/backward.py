@@ -43,10 +43,9 @@ from kleene.analyses.invariants.operations import (
     Havoc,
     Operation,
     Wrap,
-    always,
-    assume,
 )
 from kleene.analyses.invariants.solve import Run
+from kleene.analyses.invariants.transfer import always, assume
 from kleene.graphs import weak_topological_order
 
 _MOST_STEPS = 600  # edges of one walk; then the check is left as it is

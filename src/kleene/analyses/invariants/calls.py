@@ -22,9 +22,9 @@ from kleene.analyses.invariants.expressions import (
 )
 from kleene.analyses.invariants.flat import Access, Base, Block
 from kleene.analyses.invariants.library import Bound, Model, Touch, text_of, with_format
+from kleene.analyses.invariants.objects import Address
 from kleene.analyses.invariants.operations import AnyValue, Assign, Guard
 from kleene.analyses.invariants.storage import Filled, MayFree, freed
-from kleene.analyses.invariants.values import Address
 from kleene.ir import Program
 from kleene.ir.views import Constant
 

@@ -17,8 +17,8 @@ from kleene.analyses.invariants.expressions import (
     only,
 )
 from kleene.analyses.invariants.flat import Access, Base, Block
+from kleene.analyses.invariants.objects import Address
 from kleene.analyses.invariants.operations import AnyValue, Assign, Binary, Choose, Wrap
-from kleene.analyses.invariants.values import Address
 from kleene.ir.codes import BINARY, Flag, Opcode
 
 SUPPOSED = "the access is inside, if "  # how messages of checks begin that suppose something
@@ -67,7 +67,7 @@ class InstructionLowering:
         """Set the variables for unsigned indices of an element's address."""
         self._values.of(context, value)
         for place, index in enumerate(operands[1:]):
-            key = self._values.index(context, value, place)
+            key = self._values.objects.index_variable(context, value, place)
             if key in self._flat.kinds:
                 form = self._values.integer(context, index, self._values.kind(index))
                 assert form is not None

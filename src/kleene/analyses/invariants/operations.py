@@ -10,107 +10,22 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields, replace
 from typing import Any, Self
 
-from kleene.algebra.machine_interval import SWAPPED, MachineInterval, negated
+from kleene.algebra.machine_interval import MachineInterval
 from kleene.analyses.invariants.expressions import (
-    Always,
-    Both,
-    Compared,
     Condition,
-    Congruent,
-    Either,
     Form,
     Key,
     Kind,
-    Relation,
-    Same,
-    forms_of,
     keys_of,
     negation,
     only,
     replaced,
 )
-from kleene.analyses.invariants.numbers import Numbers, Range, Templates
+from kleene.analyses.invariants.numbers import Numbers, Range
+from kleene.analyses.invariants.transfer import assume, forget, set_form, set_range, set_templates
 
 Rename = Callable[[Key], Form | None]
 Observe = Callable[[int, Numbers, "Condition | None"], None]  # a check, what holds there
-
-
-def assume(numbers: Numbers, condition: Condition) -> Numbers:
-    """Return the points where a condition holds; the value given may be changed."""
-    if isinstance(condition, Relation):
-        if condition.sign == "le":
-            numbers.assume_at_most_zero(condition.form)
-        elif condition.sign == "eq":
-            numbers.assume_zero(condition.form)
-        else:
-            numbers.assume_not_zero(condition.form)
-    elif isinstance(condition, Compared):
-        _assume_compared(numbers, condition)
-    elif isinstance(condition, Congruent):
-        _assume_congruent(numbers, condition)
-    elif isinstance(condition, (Both, Same)):
-        numbers = assume(numbers, condition.left)
-        return numbers if numbers.is_empty else assume(numbers, condition.right)
-    elif isinstance(condition, Either):
-        one = assume(numbers.copy(), condition.left)
-        other = assume(numbers, condition.right)
-        return other if one.is_empty else one if other.is_empty else one.join(other)
-    elif isinstance(condition, Always) and not condition.holds:
-        numbers.is_empty = True
-    return numbers
-
-
-def _assume_compared(numbers: Numbers, one: Compared) -> None:
-    """Compare by the other reading of the bits than that which is kept.
-
-    Below 2**(width-1) both readings agree. `a ult b` of signed a and b >= 0 is 0 <= a < b; `a slt
-    b` of unsigned a and b says nothing more than its interval where one may be beyond.
-    """
-    if one.predicate in SWAPPED:
-        one = Compared(SWAPPED[one.predicate], one.right, one.left, one.kind)
-    strict = one.predicate.endswith("lt")
-    half = (1 << one.kind.width - 1) - 1
-    (left_low, left_high), (low, high) = numbers.bounds(one.left), numbers.bounds(one.right)
-    plain = one.left.plus(one.right, -1).shifted(strict)
-    if not one.kind.is_unsigned:
-        if low >= 0:
-            numbers.assume_at_most_zero(one.left.scaled(-1))
-        if low >= 0 or (left_low >= 0 <= high and high <= half and low >= 0):
-            if not numbers.is_empty:
-                numbers.assume_at_most_zero(plain)
-        elif left_high < 0 <= high:  # read as unsigned, left is beyond every right that is not
-            numbers.assume_at_most_zero(one.right.shifted(1))
-            if not numbers.is_empty:
-                numbers.assume_at_most_zero(plain)
-        return
-    if left_high <= half and high <= half:
-        numbers.assume_at_most_zero(plain)
-
-
-def _assume_congruent(numbers: Numbers, one: Congruent) -> None:
-    known = numbers.residue(one.form)
-    if known is not None and known[0] % one.modulus == 0:
-        if (known[1] % one.modulus == one.rest) != one.holds:
-            numbers.is_empty = True
-        return
-    if len(one.form.terms) != 1 or abs(one.form.terms[0][1]) != 1:
-        return
-    (key, sign), wanted = one.form.terms[0], one.rest
-    if not one.holds:
-        if one.modulus != 2:
-            return
-        wanted = 1 - wanted
-    rest = sign * (wanted - one.form.constant) % one.modulus
-    numbers.assume_residue(key, one.modulus, rest)
-
-
-def always(numbers: Numbers, condition: Condition) -> bool:
-    """Return whether a condition is known to hold at every point."""
-    if isinstance(condition, Relation) and condition.sign == "le":
-        return numbers.bounds(condition.form)[1] <= 0
-    if isinstance(condition, Both):
-        return always(numbers, condition.left) and always(numbers, condition.right)
-    return assume(numbers.copy(), negation(condition)).is_empty
 
 
 @dataclass(frozen=True)
@@ -402,64 +317,3 @@ class Havoc(Operation):
         for key in self.variables:
             forget(numbers, [key])
         return numbers
-
-
-def forget(numbers: Numbers, keys: list[int]) -> None:
-    """Let variables, and the templates of them, have any value."""
-    using = numbers.layout.using
-    more = [template for key in keys for template in using.get(key, ())]
-    numbers.forget([*keys, *more])
-
-
-def set_form(numbers: Numbers, key: int, form: Form) -> None:
-    """Set one variable and the templates it occurs in."""
-    if key not in numbers.layout.using:
-        numbers.assign(key, form)
-    else:
-        set_all(numbers, ((key, form),))
-
-
-def set_range(
-    numbers: Numbers, key: int, ends: Range, residue: tuple[int, int] | None = None
-) -> None:
-    """Set one variable to any value of a range; what its templates then are."""
-    numbers.assign_range(key, *ends, residue)
-    set_templates(numbers, key)
-
-
-def set_templates(numbers: Numbers, key: int) -> None:
-    """Set the templates of a variable that was set on its own."""
-    for template in numbers.layout.using.get(key, ()):
-        if numbers.is_empty:
-            return
-        numbers.forget([template])
-        numbers.assign(template, numbers.layout.templates[template], usable=frozenset())
-
-
-def set_all(numbers: Numbers, assignments: tuple[tuple[int, Form], ...]) -> None:
-    """Set several variables at once, one after the other: no form uses a variable set before.
-
-    Templates come first, while their variables are as before: t = e(x) becomes e(σ(x)), which is
-    often t plus something short.
-    """
-    before, layout = numbers.copy(), numbers.layout
-    sources = dict(assignments)
-    changed = dict.fromkeys(t for key, _ in assignments for t in layout.using.get(key, ()))
-    usable = set(layout.templates)
-    for template in changed:
-        form = layout.templates[template].replaced(sources.get)
-        numbers.assign(template, form, before, frozenset(usable))
-        usable.discard(template)
-        if numbers.is_empty:
-            return
-    left: Templates | None = frozenset() if changed else None
-    for key, form in assignments:
-        numbers.assign(key, form, before, left)
-        if numbers.is_empty:
-            return
-
-
-__all__ = [
-    "AnyValue", "Assign", "Binary", "Check", "Choose", "Guard", "Havoc", "Operation", "Wrap",
-    "always", "assume", "forget", "forms_of", "negated", "set_all", "set_form", "set_range",
-]  # fmt: skip

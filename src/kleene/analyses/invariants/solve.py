@@ -12,15 +12,9 @@ from kleene.analyses.invariants.checks import Verdict
 from kleene.analyses.invariants.compile import Code, Step
 from kleene.analyses.invariants.expressions import Always, Condition, negation
 from kleene.analyses.invariants.numbers import Layout, Numbers
-from kleene.analyses.invariants.operations import (
-    Check,
-    always,
-    assume,
-    forget,
-    set_all,
-    set_range,
-)
+from kleene.analyses.invariants.operations import Check
 from kleene.analyses.invariants.partition import BOTTOM, Flags, Partitioned
+from kleene.analyses.invariants.transfer import always, assume, forget, set_all, set_range
 from kleene.graphs import Graph
 from kleene.solvers.fixpoint import Forward, Strategy, solve
 

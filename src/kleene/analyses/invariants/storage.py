@@ -45,8 +45,8 @@ from kleene.analyses.invariants.operations import (
     Guard,
     Observe,
     Operation,
-    always,
 )
+from kleene.analyses.invariants.transfer import always
 from kleene.ir import Program
 from kleene.ir.codes import ConstantKind, Flag, TypeKind
 

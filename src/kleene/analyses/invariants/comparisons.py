@@ -1,0 +1,127 @@
+"""Comparisons of the IR as conditions on forms, with what they say about an operand's operands."""
+
+from __future__ import annotations
+
+from math import isqrt
+from typing import TYPE_CHECKING
+
+from kleene.analyses.invariants.expressions import (
+    Always,
+    Both,
+    Compared,
+    Condition,
+    Congruent,
+    Either,
+    Form,
+    Kind,
+    Relation,
+    Same,
+    Unknown,
+    negation,
+)
+from kleene.ir.codes import Flag, Opcode, Predicate, ValueKind
+
+if TYPE_CHECKING:
+    from kleene.analyses.invariants.values import Values
+
+_WORDS = {
+    Predicate.EQ: "eq", Predicate.NE: "ne", Predicate.SLT: "slt", Predicate.SLE: "sle",
+    Predicate.SGT: "sgt", Predicate.SGE: "sge", Predicate.ULT: "ult", Predicate.ULE: "ule",
+    Predicate.UGT: "ugt", Predicate.UGE: "uge",
+}  # fmt: skip
+
+
+class Comparisons:
+    """The conditions of `icmp` instructions, by the expressions of the values compared."""
+
+    def __init__(self, values: Values) -> None:
+        self._values, self._table = values, values.program.instructions
+        self._first_instruction = values.program.bases[ValueKind.INSTRUCTION]
+
+    def condition(self, context: int, row: int, operands: list[int]) -> Condition:
+        """Return the condition of the comparison `row` of two integers, bits or pointers."""
+        predicate = _WORDS[Predicate(int(self._table.sub[row]))]
+        left, right = operands
+        if self._values.is_pointer(left):
+            return self._pointers(context, predicate, left, right)
+        if self._values.width(left) == 1:
+            return self._bits(context, predicate, left, right)
+        if not self._values.width(left):
+            return Unknown()
+        kind = self._values.kind(left if self._values.constant(left) is None else right)
+        a, b = self._values.integer(context, left, kind), self._values.integer(context, right, kind)
+        if a is None or b is None:
+            return Unknown()
+        plain = _compared(predicate, a, b, kind)
+        if predicate in ("eq", "ne") and not b.terms:
+            extra = self._values.flag_condition(a, b.constant) or self._remainder(
+                context, left, b.constant
+            )
+            if extra is not None:
+                return Same(extra, plain) if predicate == "eq" else Same(negation(extra), plain)
+        square = None if b.terms else self._square(context, left, predicate, b.constant)
+        return plain if square is None else Same(square, plain)
+
+    def _bits(self, context: int, predicate: str, left: int, right: int) -> Condition:
+        if predicate not in ("eq", "ne"):
+            return Unknown()
+        a, b = self._values.condition(context, left), self._values.condition(context, right)
+        differ: Condition = Either(Both(a, negation(b)), Both(negation(a), b))
+        if isinstance(b, Always):
+            differ = negation(a) if b.holds else a
+        return differ if predicate == "ne" else negation(differ)
+
+    def _pointers(self, context: int, predicate: str, left: int, right: int) -> Condition:
+        a, b = self._values.address(context, left), self._values.address(context, right)
+        if predicate not in ("eq", "ne"):
+            return Unknown()
+        for one, other in ((a, b), (b, a)):
+            if other.is_present == Always(False):
+                return one.is_present if predicate == "ne" else negation(one.is_present)
+        return Unknown()
+
+    def _remainder(self, context: int, value: int, rest: int) -> Condition | None:
+        """Return what x % k == rest says about x; exactly that, or nothing."""
+        row = value - self._first_instruction
+        if row < 0 or self._table.opcode[row] not in (Opcode.UREM, Opcode.SREM):
+            return None
+        dividend, divisor = self._table.operands_of(row).tolist()
+        kind = self._values.kind(dividend)
+        by, form = self._values.constant(divisor), self._values.integer(context, dividend, kind)
+        is_exact = kind.is_unsigned == (self._table.opcode[row] == Opcode.UREM)
+        if by is None or form is None or by <= 1 or not is_exact or not 0 <= rest < by:
+            return None
+        return Congruent(form, by, rest) if kind.is_unsigned or rest == 0 else None
+
+    def _square(self, context: int, value: int, predicate: str, number: int) -> Condition | None:
+        """Return what a comparison of x * x with a number says about x.
+
+        x * x <= d is -r <= x <= r for the whole root r of d: signed overflow is excluded before.
+        """
+        row = value - self._first_instruction
+        is_product = row >= 0 and self._table.opcode[row] == Opcode.MUL
+        if self._values.wraps or not is_product or not self._table.flags[row] & Flag.NSW:
+            return None
+        left, right = self._table.operands_of(row).tolist()
+        form = self._values.integer(context, left, self._values.kind(left))
+        if left != right or form is None or predicate not in ("slt", "sle", "sgt", "sge"):
+            return None
+        most = number - (predicate in ("slt", "sge"))
+        inside: Condition = Always(False)
+        if most >= 0:
+            root = isqrt(most)
+            below = Relation(form.scaled(-1).shifted(-root), "le")
+            inside = Both(below, Relation(form.shifted(-root), "le"))
+        return inside if predicate in ("slt", "sle") else negation(inside)
+
+
+def _compared(predicate: str, left: Form, right: Form, kind: Kind) -> Condition:
+    """Return a comparison of two forms of one kind."""
+    difference = left.plus(right, -1)
+    if predicate in ("eq", "ne"):
+        return Relation(difference, predicate)
+    if predicate.startswith("u") != kind.is_unsigned:
+        return Compared(predicate, left, right, kind)
+    if predicate.endswith(("lt", "le")):
+        return Relation(difference.shifted(predicate.endswith("lt")), "le")
+    return Relation(difference.scaled(-1).shifted(predicate.endswith("gt")), "le")
