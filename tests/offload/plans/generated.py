@@ -20,7 +20,8 @@ from kleene.ir.loops.tree import Function, Unit
 from kleene.kernels import launch
 from kleene.offload.kernels import Kernels
 from kleene.offload.plans import plan_of
-from kleene.offload.plans.call import call_c, call_nest, compiled, parameters_of, result_of
+from kleene.offload.plans.built import compiled
+from kleene.offload.plans.call import call_c, call_nest, parameters_of, result_of
 from tests.offload.kernels.loop_programs import PROGRAMS
 
 
@@ -53,9 +54,8 @@ class Compared:
         with_kernels = [one for one in plans.values() if one.steps]
         self._file = folder / "kernels.cu"
         self._file.write_text(cuda.source(with_kernels))
-        exact = ("-ffp-contract=off",)
-        self._written = compiled("\n".join(sources), exact)
-        self._threads = compiled(threads.source(list(plans.values())), exact)
+        self._written = compiled("\n".join(sources))
+        self._threads = compiled(threads.source(list(plans.values())))
 
     def assert_same(self, function: Function, args: list[Any], seed: int = 1) -> None:
         """Call all three forms with copies of the same arguments, and compare what they leave."""

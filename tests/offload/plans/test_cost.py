@@ -19,7 +19,7 @@ from kleene.kernels.launch import compile as compiling
 from kleene.kernels.launch import host
 from kleene.kernels.launch.compile import Resources
 from kleene.offload.plans import machine
-from kleene.offload.plans.call import compiled
+from kleene.offload.plans.built import compiled
 from kleene.offload.plans.cost import Machine, chosen, occupancy, predict, ranked_mappings
 from kleene.offload.plans.machine import H200, calibrated, host_source, kept_for
 from tests.offload.kernels.loop_programs import unit_of

@@ -17,7 +17,7 @@ from kleene.codegen import cuda
 from kleene.kernels.launch import api
 from kleene.kernels.launch import compile as nvrtc
 from kleene.kernels.launch.host_build import compiler
-from kleene.offload.plans.call import compiled
+from kleene.offload.plans.built import compiled
 from kleene.offload.plans.files import file_of
 from tests.offload.kernels.loop_programs import unit_of
 from tests.offload.plans.generated import plans_of, polybench

@@ -17,7 +17,8 @@ from kleene.codegen.rows import sums_of
 from kleene.kernels import launch
 from kleene.kernels.launch import host
 from kleene.kernels.launch.host_build import compiler
-from kleene.offload.plans.call import call_c, compiled, parameters_of
+from kleene.offload.plans.built import compiled
+from kleene.offload.plans.call import call_c, parameters_of
 from kleene.offload.plans.files import file_of
 from tests.offload.kernels.loop_programs import unit
 from tests.offload.plans.generated import Compared, arguments, plans_of, polybench_plans

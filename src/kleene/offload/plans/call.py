@@ -6,34 +6,28 @@ k.gemm(ni, nj, nk, alpha, beta, c, a, b)      arrays of NumPy or CuPy
 
 from __future__ import annotations
 
-import atexit
 import ctypes
 import os
 import time
 import warnings
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
-from functools import cache, cached_property, partial
-from pathlib import Path
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kleene.base import tidy
-from kleene.base.cache import Cache, default_folder, key_of
 from kleene.base.errors import SourceError
 from kleene.codegen import cuda, python, runtime, threads
 from kleene.codegen.plan import Plan
 from kleene.codegen.text import element_of
 from kleene.kernels import launch
+from kleene.offload.plans.built import compiled, written
 from kleene.offload.plans.moved import sections_for
 
 if TYPE_CHECKING:
     from kleene.offload.kernels.result import Analysed
     from kleene.offload.plans.cost import Prediction
     from kleene.offload.plans.machine import Machine
-
-_OPTIONS = ["-O3", "-march=native", "-ffp-contract=off", "-shared", "-fPIC", "-fno-sanitize=all"]
 
 
 class FallbackWarning(UserWarning):
@@ -259,7 +253,7 @@ class GeneratedFunction:
         if launch.chosen() is None:
             run = runtime.device_run(self.cuda)
         else:
-            run = runtime.Run(launch.load(_written(self.cuda, ".cu")).launch, backend.xp)
+            run = runtime.Run(launch.load(written(self.cuda, ".cu")).launch, backend.xp)
         if any(True for _ in self.plan.host_nests()):
             run.on_cpu = partial(call_nest, self._library)
         return run
@@ -342,57 +336,3 @@ def call_nest(library: Any, name: str, args: Sequence[Any]) -> None:
     function = library[name]
     function.restype = None
     function(*values)
-
-
-@cache
-def _folder() -> Path:
-    """Return this process's folder of generated files; it goes when the process does."""
-    kept = ExitStack()
-    atexit.register(kept.close)
-    return kept.enter_context(tidy.scratch())
-
-
-def _written(text: str, suffix: str) -> Path:
-    folder = _folder() / key_of(text)
-    folder.mkdir(exist_ok=True)
-    path = folder / f"kernels{suffix}"
-    if not path.exists():
-        path.write_text(text, encoding="utf-8")
-    return path
-
-
-def compiled(text: str, options: tuple[str, ...] = ()) -> Any:
-    """Return C as a library of this process, compiled by the bundled compiler; cached by content.
-
-    Raises:
-        SourceError: the compiler is not installed.
-    """
-    path = library_of(text, options)
-    return ctypes.CDLL(str(path))
-
-
-def library_of(text: str, options: tuple[str, ...] = ()) -> Path:
-    """Return the file of a library made from C."""
-    from kleene.kernels.launch.host_build import compiler
-
-    zig = compiler()
-    if zig is None:
-        message = "the package 'ziglang' is not installed"
-        raise SourceError(None, "kernels/no-compiler", message, "pip install ziglang")
-    key = key_of(text, *_OPTIONS, *options)
-    path = _folder() / f"{key}.so"
-    if path.exists():
-        return path
-    cache_ = Cache(default_folder())
-    payload = cache_.get("generated", key)
-    if payload is None:
-        with tidy.scratch() as scratch:
-            (scratch / "generated.c").write_text(text, encoding="utf-8")
-            command = [str(zig), "cc", *_OPTIONS, *options, "generated.c", "-o", "generated.so"]
-            done = tidy.run([*command, "-lm", "-lpthread"], cwd=str(scratch))
-            if done.returncode:
-                raise AssertionError(done.stderr.decode(errors="replace"))
-            payload = (scratch / "generated.so").read_bytes()
-        cache_.put("generated", key, payload)
-    path.write_bytes(payload)
-    return path

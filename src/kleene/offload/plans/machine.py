@@ -315,6 +315,6 @@ def host_source() -> str:
 
 def host_library() -> Any:
     """Return the C compiled."""
-    from kleene.offload.plans.call import compiled
+    from kleene.offload.plans.built import compiled
 
     return compiled(host_source())
