@@ -184,7 +184,7 @@ def holds(numbers: Numbers, point: dict[int, int]) -> bool:
             modulus, rest = numbers.residues[key]
             if value % modulus != rest:
                 return False
-    for octagon in numbers.octagons:
+    for octagon in numbers.packs.octagons:
         for row in _rows(octagon):
             if any(name not in full for name, _ in row.terms):
                 continue

@@ -21,7 +21,8 @@ from kleene.analyses.invariants.expressions import (
     only,
     replaced,
 )
-from kleene.analyses.invariants.numbers import Numbers, Range
+from kleene.analyses.invariants.numbers import Numbers
+from kleene.analyses.invariants.octagon_packs import Range
 from kleene.analyses.invariants.transfer import assume, forget, set_form, set_range, set_templates
 
 Rename = Callable[[Key], Form | None]

@@ -21,7 +21,7 @@ from kleene.analyses.invariants.expressions import (
     keys_of,
     negation,
 )
-from kleene.analyses.invariants.numbers import Layout
+from kleene.analyses.invariants.layout import Layout
 from kleene.analyses.invariants.operations import (
     AnyValue,
     Assign,

@@ -11,7 +11,8 @@ from time import perf_counter
 from kleene.analyses.invariants.checks import Verdict
 from kleene.analyses.invariants.compile import Code, Step
 from kleene.analyses.invariants.expressions import Always, Condition, negation
-from kleene.analyses.invariants.numbers import Layout, Numbers
+from kleene.analyses.invariants.layout import Layout
+from kleene.analyses.invariants.numbers import Numbers
 from kleene.analyses.invariants.operations import Check
 from kleene.analyses.invariants.partition import BOTTOM, Flags, Partitioned
 from kleene.analyses.invariants.transfer import always, assume, forget, set_all, set_range

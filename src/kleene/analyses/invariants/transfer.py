@@ -19,7 +19,9 @@ from kleene.analyses.invariants.expressions import (
     Same,
     negation,
 )
-from kleene.analyses.invariants.numbers import Numbers, Range, Templates
+from kleene.analyses.invariants.layout import Templates
+from kleene.analyses.invariants.numbers import Numbers
+from kleene.analyses.invariants.octagon_packs import Range
 
 
 def assume(numbers: Numbers, condition: Condition) -> Numbers:
