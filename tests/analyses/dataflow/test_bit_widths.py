@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import random
 
 from kleene.analyses.dataflow.clients.bit_widths import demanded
 from kleene.analyses.dataflow.context import Context
 from kleene.ir import parse
 from tests.analyses.dataflow.running import Machine
+from tests.seeds import seeds
 
-N_FUNCTIONS = 2_000 if os.environ.get("KLEENE_DEEP") else 15
+SEEDS = seeds(15, deep=2_000)
 OPERATIONS = ("add", "sub", "mul", "and", "or", "xor")
 SHIFTS = ("shl", "lshr", "ashr")
 
@@ -45,7 +45,7 @@ def random_function(seed: int) -> str:
 
 def test_bits_that_are_not_demanded_do_not_matter() -> None:
     n_spared = 0
-    for seed in range(N_FUNCTIONS):
+    for seed in SEEDS:
         program = parse(random_function(seed))
         context = Context(program, library=True, wraps=True, device="cpu")
         (function,) = program.functions
@@ -60,7 +60,7 @@ def test_bits_that_are_not_demanded_do_not_matter() -> None:
             n_spared += given != other
             results = [Machine(program).call(function.row, one) for one in (given, other)]
             assert results[0] == results[1], (seed, given, other, masks)
-    assert n_spared > 2 * N_FUNCTIONS
+    assert n_spared > 2 * len(SEEDS)
 
 
 COUNTER = """

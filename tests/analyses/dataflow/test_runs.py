@@ -1,6 +1,5 @@
 """Run-time truth: random programs tell their values as they run, and every fact holds of them."""
 
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -11,8 +10,9 @@ import pytest
 import kleene
 from kleene.ir.codes import Opcode
 from tests.analyses.dataflow.random_c import RUNTIME, RandomProgram
+from tests.seeds import seeds
 
-N_PROGRAMS = 150 if os.environ.get("KLEENE_DEEP") else 1
+SEEDS = seeds(1, deep=150)
 ZIG = [sys.executable, "-m", "ziglang", "cc", "-w", "-fno-sanitize=undefined"]
 
 
@@ -59,7 +59,7 @@ def built(text: str, level: str, folder: Path) -> tuple[Path, Path]:
 
 
 @pytest.mark.parametrize("level", ["-O0", "-O1", "-O2"])
-@pytest.mark.parametrize("seed", range(N_PROGRAMS))
+@pytest.mark.parametrize("seed", SEEDS)
 def test_every_observed_value_is_in_its_range(seed, level, tmp_path):
     pytest.importorskip("ziglang")
     code, binary = built(RandomProgram(seed).text, level, tmp_path)

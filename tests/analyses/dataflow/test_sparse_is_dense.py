@@ -4,8 +4,6 @@ A condition may also say something of what a compared value was computed from (`
 point by point is not looked at: there, a fact by name may say more.
 """
 
-import os
-
 import numpy as np
 
 from kleene.analyses.dataflow.calls import Calls
@@ -16,8 +14,9 @@ from kleene.ir.codes import Opcode, ValueKind
 from kleene.solvers.dataflow import solve
 from kleene.transforms.splitting import Points, split_program
 from tests.analyses.dataflow.dense import RandomFunction, dense, without_rounding
+from tests.seeds import seeds
 
-N_FUNCTIONS = 10_000 if os.environ.get("KLEENE_DEEP") else 40
+SEEDS = seeds(40, deep=10_000)
 
 
 def generated(program, split):
@@ -27,7 +26,7 @@ def generated(program, split):
 
 def test_ranges_by_name_are_those_by_point():
     n_compared = n_known = n_equal = 0
-    for seed in range(N_FUNCTIONS):
+    for seed in SEEDS:
         program = parse(RandomFunction(seed).text)
         plain = generated(program, split_program(program, Points.of()))
         expected = dense(program, plain)

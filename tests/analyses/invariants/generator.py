@@ -106,10 +106,10 @@ const int *p = table, *end = table + 8; while (p != end && C) p++; V = (int)(end
 """
 
 
-def generated(n_functions: int, seed: int) -> str:
-    """Return the text of as many functions and their twins."""
+def generated(numbers: range, seed: int) -> str:
+    """Return the text of the functions with these numbers and of their twins."""
     parts = [HEAD]
-    for number in range(n_functions):
+    for number in numbers:
         body = _Writer(random.Random(seed * 100_003 + number)).function()
         parts.append(f"void f{number}{body}".replace("CHECK", "assert"))
         parts.append(f"void g{number}{body}".replace("CHECK(", "assert(!"))

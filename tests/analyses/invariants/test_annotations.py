@@ -12,13 +12,13 @@ import pytest
 
 from kleene import SourceError, load
 from kleene.analyses.invariants.annotations import Annotations, Shape
+from tests.seeds import seeds
 
 from .generator import generated
-from .test_truth import DEEP
 
 ROOT = Path(__file__).resolve().parents[3]
 SEARCH = ROOT / "examples" / "invariants" / "search.c"
-N_FUNCTIONS = 60 if DEEP else 8
+FUNCTIONS = seeds(8, deep=60)
 # Runs end where C does not say what happens: at a trap of the sanitizer, or in an endless loop.
 HARNESS = """
 #include <setjmp.h>
@@ -67,15 +67,15 @@ def compiled(file: Path, *words: str) -> Path:
 
 
 def test_asserts_hold_in_compiled_programs(tmp_path: Path) -> None:
-    text = generated(N_FUNCTIONS, seed=11)
+    text = generated(FUNCTIONS, seed=11)
     text = re.sub(r"(while \([^{]*\{)$", r"\1\n  tick();", text, flags=re.MULTILINE)
     text = text.replace("static int cells[8];", "static int cells[8];\nextern void tick(void);")
     file = tmp_path / "generated.c"
     file.write_text(text)
     found = load(file).invariants(domain="octagon", whole_program=False).annotations()
-    assert len(found.invariants) > 2 * N_FUNCTIONS
+    assert len(found.invariants) > 2 * len(FUNCTIONS)
     source = found.asserts(str(file), call="HOLDS").partition("\n#line 1\n")[2]
-    names = [f"{name}{k}" for k in range(N_FUNCTIONS) for name in "fg"]
+    names = [f"{name}{k}" for k in FUNCTIONS for name in "fg"]
     tick = "void tick(void) { if (++steps > 20000) siglongjmp(back, 1); }\n"
     program = HARNESS + tick + source + MAIN.replace("FUNCTIONS", ", ".join(names))
     whole = tmp_path / "whole.c"

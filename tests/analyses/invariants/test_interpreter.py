@@ -41,7 +41,7 @@ int main(void) {
 
 def test_interpreted_and_compiled_runs_end_alike(tmp_path: Path) -> None:
     pytest.importorskip("ziglang", reason="the package ziglang compiles and links")
-    text = generated(12, seed=7)
+    text = generated(range(12), seed=7)
     file = tmp_path / "generated.c"
     file.write_text(text)
     program = load(file)

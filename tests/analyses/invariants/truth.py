@@ -17,8 +17,11 @@ from kleene.analyses.invariants.numbers import Numbers
 from kleene.analyses.invariants.solve import Run
 from kleene.analyses.invariants.storage import freed
 from kleene.ir import Program
+from tests.seeds import IS_DEEP
 
 from .interpreter import Execution, Frame, Pointer
+
+N_STEPS = 3000 if IS_DEEP else 1000
 
 
 def chooser(seed: int) -> Any:
@@ -68,13 +71,14 @@ class Oracle:
         for place, site in enumerate(code.sites):
             self.sites_at.setdefault(site.instruction, []).append(place)
         self.noticed: set[int] = set()  # what failed at the instruction that runs
+        self.seen: set[tuple[object, ...]] = set()  # places with values that were looked at
         self.n_entered = 0
         self.failed: set[int] = set()
 
     def run(self, seed: int) -> None:
         """Run once; every state that is seen must be one that each run of the analysis has."""
         self.execution = Execution(
-            self.program, chooser(seed), self.enter, self.fail, passed=self.passed
+            self.program, chooser(seed), self.enter, self.fail, N_STEPS, self.passed
         )
         self.execution.run(self.function)
 
@@ -97,6 +101,10 @@ class Oracle:
         numbers = {
             self.code.number[key]: value for key, value in point.items() if value is not None
         }
+        seen = (place, *numbers.items())
+        if seen in self.seen:
+            return
+        self.seen.add(seen)
         for run in self.runs:
             states = list(run.values[place])
             assert any(holds(one, numbers) for one in states), (

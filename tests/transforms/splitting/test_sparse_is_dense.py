@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import os
-
 import numpy as np
 
 from kleene.transforms.splitting import split
+from tests.seeds import seeds
 from tests.transforms.splitting.clients import (
     MAYBE_NULL,
     NOT_NULL,
@@ -16,7 +15,7 @@ from tests.transforms.splitting.clients import (
 )
 from tests.transforms.splitting.functions import Function, random_function
 
-N_FUNCTIONS = 10_000 if os.environ.get("KLEENE_DEEP") else 60
+SEEDS = seeds(60, deep=10_000)
 
 
 def small_function(seed: int) -> Function:
@@ -25,7 +24,7 @@ def small_function(seed: int) -> Function:
 
 
 def test_null_pointers() -> None:
-    for seed in range(N_FUNCTIONS):
+    for seed in SEEDS:
         client = Forward(
             small_function(seed),
             defines=lambda row: MAYBE_NULL | NOT_NULL if row % 3 else NOT_NULL,
@@ -39,7 +38,7 @@ def test_null_pointers() -> None:
 
 def test_sets_of_values_that_branches_filter() -> None:
     n_filtered = 0
-    for seed in range(N_FUNCTIONS):
+    for seed in SEEDS:
         client = Forward(
             small_function(seed),
             defines=lambda row: 1 << row % 8,
@@ -54,7 +53,7 @@ def test_sets_of_values_that_branches_filter() -> None:
 
 
 def test_what_is_done_with_a_value_later() -> None:
-    for seed in range(N_FUNCTIONS):
+    for seed in SEEDS:
         function = small_function(seed)
         names = split(function.flow, function.accesses(), "ssu")
         dense, sparse = dense_backward(function), sparse_backward(function, names)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
-
 import numpy as np
 import pytest
 
 from kleene.transforms.splitting import STRATEGIES, Points, Strategy, Where, split
+from tests.seeds import seeds
 from tests.transforms.splitting.checking import check_property
 from tests.transforms.splitting.executing import check_path
 from tests.transforms.splitting.functions import Code, Function, parsed, random_function, text_of
@@ -177,29 +176,29 @@ def random_points(rng: np.random.Generator, function: Function) -> Points:
 
 
 def test_every_use_reads_what_its_variable_was() -> None:
-    n_functions = 4000 if os.environ.get("KLEENE_DEEP") else 250
+    cases = seeds(250, deep=4000)
     n_compared = 0
-    for seed in range(n_functions):
+    for seed in cases:
         rng = np.random.default_rng(seed)
         function = random_function(rng, int(rng.integers(2, 12)))
         strategy = rng.choice(sorted(STRATEGIES))
         chosen = random_points(rng, function) if seed % 3 == 0 else str(strategy)
         names = split(function.flow, function.accesses(), chosen)
         n_compared += sum(check_path(function, names, rng, 40) for _ in range(6))
-    assert n_compared > 15 * n_functions
+    assert n_compared > 15 * len(cases)
 
 
 def test_the_property_of_static_single_information_holds() -> None:
-    n_functions = 4000 if os.environ.get("KLEENE_DEEP") else 100
+    cases = seeds(100, deep=4000)
     n_seen = 0
-    for seed in range(n_functions):
+    for seed in cases:
         rng = np.random.default_rng(seed)
         function = random_function(rng, int(rng.integers(2, 12)))
         flow, accesses = function.flow, function.accesses()
         strategy = STRATEGIES[str(rng.choice(sorted(STRATEGIES)))]
         points = random_points(rng, function) if seed % 3 == 0 else strategy.points(flow, accesses)
         n_seen += check_property(flow, accesses, points, split(flow, accesses, points))
-    assert n_seen > 5 * n_functions
+    assert n_seen > 5 * len(cases)
 
 
 def test_the_name_at_a_point_is_the_one_that_a_use_there_reads() -> None:
