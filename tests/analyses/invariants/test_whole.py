@@ -84,6 +84,27 @@ def test_offsets_go_through_fields_of_structs(tmp_path: Path) -> None:
     assert lines[15] is Verdict.MAY_FAIL  # argc & 8 is 0 or 8
 
 
+def test_an_unproved_check_has_the_bounds_of_what_it_is_about(tmp_path: Path) -> None:
+    text = """
+    int main(int argc, char **argv) {
+      int buffer[8] = {0}, n = argc & 31;
+      buffer[argc & 8] = 1;
+      if (argc > 3) n += argc * 3;
+      return 100 / (buffer[1] & 7);
+    }
+    """
+    result = analysed(text, tmp_path)
+    found = {(one.kind.value, one.message[:3]): one for one in result.checks if not one.is_proved}
+    assert {key: one.state for key, one in found.items()} == {
+        ("bounds", "the"): "0 <= offset && offset <= 32 && size == 32",
+        ("overflow", "'*'"): "4 <= argc",
+        ("overflow", "'+'"): "0 <= n && n <= 31 && 12 <= the right operand",
+        ("division", "the"): "0 <= the divisor && the divisor <= 7",
+    }
+    assert "known there: 4 <= argc" in result.explain(found["overflow", "'*'"])
+    assert not any(one.state for one in result.checks if one.is_proved)
+
+
 def test_a_pointer_out_of_its_object_stays_out(tmp_path: Path) -> None:
     """Points-to forgets where such a pointer points; its offset is still known."""
     text = """

@@ -15,7 +15,7 @@ import numpy as np
 from kleene.analyses.dataflow.context import Context
 from kleene.analyses.invariants.checks import CheckResult, Verdict
 from kleene.analyses.invariants.whole.packs import packs_of
-from kleene.analyses.invariants.whole.places import PlaceFacts
+from kleene.analyses.invariants.whole.places import PlaceFacts, state_of
 from kleene.analyses.invariants.whole.pointers import Pointers, pointers_of
 from kleene.analyses.invariants.whole.problem import Packs
 from kleene.analyses.invariants.whole.sites import KINDS, MAY_FAIL, SAFE, Checker, Checks
@@ -70,12 +70,11 @@ class WholeRun:
             *(column.tolist() for column in columns), self.proved_by, functions, strict=True
         ):
             span = program.instruction_view(row).span
-            text = checks.messages[message]
-            found.append(
-                CheckResult(
-                    KINDS[kind], _VERDICTS[verdict], span, named[function], text, by, "", row
-                )
-            )
+            text, answer, about = checks.messages[message], _VERDICTS[verdict], KINDS[kind]
+            state = ""
+            if answer in (Verdict.MAY_FAIL, Verdict.FAILS):
+                state = state_of(self.context, self.pointers, about, row)
+            found.append(CheckResult(about, answer, span, named[function], text, by, state, row))
         return found
 
 

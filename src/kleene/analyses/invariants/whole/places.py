@@ -1,4 +1,4 @@
-"""What holds of the source's variables at a place of a whole program."""
+"""What holds of the source's variables, and of what a check is about, in a whole program."""
 
 from __future__ import annotations
 
@@ -7,10 +7,19 @@ from collections.abc import Iterator
 import numpy as np
 
 from kleene.analyses.dataflow.context import Context
+from kleene.analyses.invariants.checks import CheckKind
 from kleene.analyses.invariants.facts import Facts, reaching
+from kleene.analyses.invariants.whole.pointers import Pointers
 from kleene.base.arrays import I64
-from kleene.ir.codes import TypeKind, ValueKind
+from kleene.ir.codes import ADDRESS_OPERAND, Opcode, TypeKind, ValueKind
 from kleene.solvers.dataflow import ValueFact
+
+_LARGEST = 1 << 40  # ends of offsets from here on say nothing
+_OPERANDS = {  # what a check of arithmetic is about, by place, and what it is called
+    CheckKind.OVERFLOW: ((0, "the left operand"), (1, "the right operand")),
+    CheckKind.DIVISION: ((1, "the divisor"),),
+    CheckKind.SHIFT: ((1, "the shift"),),
+}
 
 
 class PlaceFacts:
@@ -85,3 +94,30 @@ def _range(called: str, facts: list[ValueFact]) -> Iterator[str]:
             yield f"{low} <= {called}"
         if high < full.high:
             yield f"{called} <= {high}"
+
+
+def state_of(context: Context, pointers: Pointers, kind: CheckKind, row: int) -> str:
+    """Return the bounds of what a check of an instruction is about; empty where there are none.
+
+    Of arithmetic these are the operands, of loads and stores the offset of the pointer and the
+    size of its object, in bytes: `0 <= offset && offset <= 8 && size == 8`.
+    """
+    program = context.program
+    first, texts = int(program.instructions.offsets[row]), list[str]()
+    for place, called in _OPERANDS.get(kind, ()):
+        name = int(context.split.operand[first + place])
+        value = int(context.split.value_of(np.array([name]))[0])
+        fact = context.fact(name)
+        if value >= program.bases[ValueKind.ARGUMENT] and fact.width and fact.has_value:
+            named = program.variables_of(value)
+            texts += _range(named[0] if named else called, [fact])
+    address = ADDRESS_OPERAND.get(Opcode(int(program.instructions.opcode[row])))
+    if kind is CheckKind.BOUNDS and address is not None:
+        name = int(context.split.operand[first + address])
+        for facts, called in ((pointers.offset, "offset"), (pointers.size, "size")):
+            fact = facts[name]
+            if fact.has_value and max(-fact.low, fact.high) < _LARGEST:
+                is_one = fact.low == fact.high
+                ends = (f"{fact.low} <= {called}", f"{called} <= {fact.high}")
+                texts += (f"{called} == {fact.low}",) if is_one else ends
+    return " && ".join(dict.fromkeys(texts))
