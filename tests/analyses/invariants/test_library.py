@@ -52,6 +52,16 @@ def test_strings_are_assumed_to_end(program: Program) -> None:
     assert any("strings" in one for one in program.invariants().assumed)
 
 
+def test_what_fails_is_assumed_to_end_a_run(tmp_path: Path) -> None:
+    """The sum is safe because the access in front of it, which may fail, was inside."""
+    file = tmp_path / "ends.c"
+    file.write_text("int f(int x) { int a[4]; a[x] = 1; return x + 1; }")
+    result = load(file).invariants()
+    assert {one.kind.value for one in result.check_results() if not one.is_proved} == {"bounds"}
+    for one in (result, load(file).invariants(whole_program=True, wraps=True)):
+        assert any("a run ends where an access" in text for text in one.assumed)
+
+
 def test_runs_of_library_functions(program: Program) -> None:
     failed = 0
     for function in defined(program):

@@ -27,6 +27,7 @@ from kleene.base.paths import paths_of
 from kleene.ir import Program
 from kleene.ir.codes import CALLS, GlobalFlag, Linkage, Opcode
 
+_ENDS = "a run ends where an access, division or shift fails its check"
 _NO_OVERFLOW = "signed overflow does not happen after it was checked"
 _RANKS = {Verdict.MAY_FAIL: 0, Verdict.FAILS: 1, Verdict.SAFE: 2, Verdict.UNREACHABLE: 3}
 _OPEN = (Verdict.MAY_FAIL, Verdict.FAILS)  # where a more precise domain may show that no run comes
@@ -144,7 +145,7 @@ class Invariants:
         touches = (touch for model, _ in calls_by_model(program) for touch in model.touches)
         has_strings = any(one.size is None and one.has_end for one in touches)
         overflow = _WRAPS if self.wraps else _NO_OVERFLOW
-        return (overflow, _STRINGS_END) if has_strings else (overflow,)
+        return (overflow, _ENDS, *([_STRINGS_END] if has_strings else []))
 
     def _check(
         self, program: Program, site: Site, verdict: Verdict, by: str, state: str, lost: str
