@@ -11,7 +11,7 @@ assignment. A call whose callee reads the variable, and never writes it, is a us
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
@@ -25,7 +25,7 @@ from kleene.analyses.dataflow.evidence import (
     steps,
     undefined_constants,
 )
-from kleene.base.arrays import I64, Bools, Ints, distinct
+from kleene.base.arrays import I64, Bools, Ints, distinct, ragged
 from kleene.ir.codes import BINARY, CALLS, CASTS, ConstantKind, Opcode, TypeKind, ValueKind
 from kleene.results import Finding, Location
 from kleene.transforms.memory_ssa import MemorySSA
@@ -140,28 +140,38 @@ def _left_by_calls(context: Context) -> tuple[I64, I64]:
     n_users = np.diff(context.program.users[0])[context.program.bases[ValueKind.INSTRUCTION] :]
     is_call &= ~is_void[writes.instruction] & (n_users[writes.instruction] == 0)
     is_call &= ~context.calls.may_return_any[writes.instruction]
-    found = [
-        index
-        for index in np.flatnonzero(is_call).tolist()
-        if _may_leave(
-            context, int(writes.instruction[index]), memory.memory.locations[writes.variable[index]]
-        )
-    ]
+    found = np.flatnonzero(is_call)
+    calls = context.calls
+    order = np.argsort(calls.call, kind="stable")
+    rows = writes.instruction[found]
+    owner, place = ragged(
+        np.searchsorted(calls.call[order], rows, side="left"),
+        np.searchsorted(calls.call[order], rows, side="right"),
+    )
+    is_left = np.zeros(len(found), bool)
+    function = calls.function[order[place]]
+    for one in distinct(function).tolist():  # what its instructions write is looked up once
+        leaves = _may_leave(context, one)
+        for nth in owner[function == one].tolist():
+            regions = memory.memory.locations[writes.variable[found[nth]]]
+            is_left[nth] = is_left[nth] or leaves(regions)
+    found = found[is_left]
     return first + writes.name[found], first + writes.before[found]
 
 
-def _may_leave(context: Context, call: int, regions: Ints) -> bool:
-    """Return whether a call may end without writing to some regions of memory."""
-    program, calls, flow = context.program, context.calls, context.split.flow
-    table, effects = program.instructions, context.points_to.effects
-    words, bits = regions >> 6, np.uint64(1) << (regions & 63).astype(np.uint64)
-    for function in calls.function[calls.call == call].tolist():
-        start, end = program.function_table.block_offsets[function : function + 2].tolist()
-        rows = np.arange(*program.blocks.instruction_offsets[[start, end]].tolist())
-        _, written = effects.instruction_bits(rows)
-        is_write = (written[:, words] & bits != 0).any(axis=1)
+def _may_leave(context: Context, function: int) -> Callable[[Ints], bool]:
+    """Return whether a function may end without writing to some regions of memory, as a test."""
+    program, blocks = context.program, context.split.flow.blocks
+    table = program.instructions
+    start, end = program.function_table.block_offsets[function : function + 2].tolist()
+    rows = np.arange(*program.blocks.instruction_offsets[[start, end]].tolist())
+    _, written = context.points_to.effects.instruction_bits(rows)
+    returns = set(table.block[rows[table.opcode[rows] == Opcode.RET]].tolist())
+
+    def leaves(regions: Ints) -> bool:
+        bits = np.uint64(1) << (regions & 63).astype(np.uint64)
+        is_write = (written[:, regions >> 6] & bits != 0).any(axis=1)
         stops = set(table.block[rows[is_write]].tolist())
-        returns = set(table.block[rows[table.opcode[rows] == Opcode.RET]].tolist())
         waiting, seen = [start], {start}
         while waiting:
             block = waiting.pop()
@@ -169,13 +179,13 @@ def _may_leave(context: Context, call: int, regions: Ints) -> bool:
                 continue
             if block in returns:
                 return True
-            targets = flow.blocks.targets[
-                flow.blocks.offsets[block] : flow.blocks.offsets[block + 1]
-            ]
-            more = set(targets.tolist()) - seen
+            more = set(blocks.targets[blocks.offsets[block] : blocks.offsets[block + 1]].tolist())
+            more -= seen
             seen |= more
             waiting += more
-    return False
+        return False
+
+    return leaves
 
 
 def _read_by_calls(context: Context, evidence: Evidence) -> list[tuple[int, int]]:
