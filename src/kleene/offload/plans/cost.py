@@ -572,7 +572,7 @@ class _Model:
         """Return the time for lines of warps and sectors of blocks, of a block in the middle.
 
         A loop whose accesses move by less than a sector finds it in the first-level cache again;
-        what stays the same is in a register.
+        what stays the same, or was read before in the same iteration, is in a register.
         """
         if kind != "grid" or not counts:
             return {"cache": 0.0}
@@ -585,20 +585,26 @@ class _Model:
         n_warps = n_blocks * _warps(math.prod(block))
         lines = sectors = 0.0
         block_of = pieces_of(self.kernel.body, {**values, **env})
+        touched: dict[Any, list[tuple[float, Any]]] = {}
+        written = {base_of(one) for piece in block_of for one in piece.writes}
+        known: set[Any] = set()
         for piece, all_of in zip(block_of, sampled, strict=True):
             times = float(np.mean(all_of.times))
-            touched: dict[Any, list[tuple[float, Any]]] = {}
+            loops = tuple(one.variable for one in piece.loops)
             for one in (*piece.reads, *piece.writes):
+                if (loops, one) in known:
+                    continue
+                known |= set() if base_of(one) in written else {(loops, one)}
                 at = np.broadcast_to(address(one, piece.env), points[0].shape)
                 step = piece.step_bytes(one)
                 often = times / max(piece.trips, 1.0) if step == 0 and piece.loops else times
                 asked = _per_warp(at)
                 lines += often * asked * (0.6 if asked <= 8 else 1.15) * n_warps
                 near = min(1.0, step / _SECTOR) if step else 1.0
-                touched.setdefault(base_of(one), []).append((often * near, at // _SECTOR))
-            for ones in touched.values():  # neighbours of one array find each other's sectors
-                all_at = np.unique(np.concatenate([at for _, at in ones]))
-                sectors += max(often for often, _ in ones) * len(all_at) * n_blocks
+                touched.setdefault((loops, base_of(one)), []).append((often * near, at // _SECTOR))
+        for ones in touched.values():  # neighbours of one array find each other's sectors
+            all_at = np.unique(np.concatenate([at for _, at in ones]))
+            sectors += max(often for often, _ in ones) * len(all_at) * n_blocks
         cycles = lines / (self.machine.n_multiprocessors * self.machine.clock_s)
         return {"cache": cycles + sectors * _SECTOR / self.machine.cache_bytes_s}
 

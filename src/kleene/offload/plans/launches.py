@@ -34,6 +34,7 @@ from kleene.ir.loops import tree
 from kleene.ir.loops.tables import Access, LoopRow, LoopTable
 from kleene.ir.loops.tree import Block, Element, Symbol, Variable
 from kleene.offload.kernels.verdicts import LoopVerdict, Verdict
+from kleene.offload.plans.jammed import jammed
 from kleene.offload.plans.moved import sections_of
 from kleene.offload.plans.nests import Following, Nests
 from kleene.transforms.loops.updates import update_of
@@ -65,6 +66,7 @@ class Launches(Nests):
         body = self._thread_body(loop, axes, made)
         if change is not None:
             body = mapped(body, change)
+        body = jammed(body, self._is_in_any_order, self._taken())
         private = self._private(loop, axes, following)
         own = {one for axis in made for one in (axis.variable, *axis.aliases)}
         if own - private:
@@ -91,6 +93,11 @@ class Launches(Nests):
                 nest,
             )
         ]
+
+    def _is_in_any_order(self, loop: tree.Loop) -> bool:
+        """Return whether iterations of a loop have nothing to do with each other, as written."""
+        verdict = self._verdicts.get(loop.place)
+        return verdict is not None and verdict.verdict is Verdict.PAR
 
     def _with_reductions(self, block: Block) -> Block:
         """Return statements with loops marked that are proved to be reductions into an element."""
@@ -253,8 +260,13 @@ class Launches(Nests):
         used = sections_of(self._facts, array)["in"]
         return used is not None and all(one.is_exact for one in used)
 
+    def _taken(self) -> set[str]:
+        """Return the names of all variables."""
+        listed = (*symbols_in(self._function.body), *self._function.parameters)
+        return {one.name for one in listed} | set(self._snapshots)
+
     def _copy_name(self, name: str) -> str:
-        taken = {one.name for one in symbols_in(self._function.body)} | set(self._snapshots)
+        taken = self._taken()
         made = f"{name}_before"
         while made in taken:
             made += "_"
