@@ -18,6 +18,7 @@ from kleene.codegen.plan import (
     Array,
     Axis,
     CannotError,
+    HostIf,
     HostNest,
     Kernel,
     Plan,
@@ -25,9 +26,11 @@ from kleene.codegen.plan import (
     Scan,
     Section,
     Snapshot,
+    all_steps,
 )
 from kleene.codegen.rows import sums_of
 from kleene.codegen.text import Printer, safe, size_text, type_name
+from kleene.ir.loops.tree import Element, Location
 
 _BLOCKS = {1: (256,), 2: (32, 8), 3: (32, 4, 2)}
 _PARTIAL_BLOCKS = 1024
@@ -56,11 +59,20 @@ static unsigned blocks(long long count, long long size) {
   return (unsigned)((count + size - 1) / size);
 }
 """
+_ELEMENT = """// Return an element of the device.
+template <class T> static T element_(const T *at) {
+  T value;
+  CHECKED(cudaMemcpy(&value, at, sizeof(T), cudaMemcpyDeviceToHost));
+  return value;
+}
+"""
 
 
 def source(plans: Sequence[Plan]) -> str:
     """Return functions as one file."""
-    pieces = [_HEAD, cuda.source(plans)]
+    steps = [one for plan in plans for one in all_steps(plan.steps)]
+    is_fetched = any(isinstance(one, HostIf) and one.fetched is not None for one in steps)
+    pieces = [_HEAD, *([_ELEMENT] if is_fetched else []), cuda.source(plans)]
     for plan in plans:
         writer = _Cuda(plan)
         test = writer.overlap_test()
@@ -75,6 +87,15 @@ def _written(array: Array, used: tuple[Section, ...]) -> tuple[Section, ...]:
     found = array.copy_out
     is_exact = found is not None and all(one.is_exact for one in found)
     return found if found is not None and is_exact else used
+
+
+class _Fetching(Printer):
+    """Expressions of the host in which elements are of arrays of the device."""
+
+    def _location(self, location: Location) -> tuple[str, int]:
+        text, precedence = super()._location(location)
+        is_element = isinstance(location, Element)
+        return (f"element_(&{text})" if is_element else text), precedence
 
 
 class _Cuda(HostWriter):
@@ -161,6 +182,12 @@ class _Cuda(HostWriter):
         low, high = self.printer.expression(axis.low), self.printer.expression(axis.high)
         count = f"(long long)({high})" if low == "0" else f"(long long)({high}) - ({low})"
         return count if axis.step == 1 else f"({count} + {axis.step - 1}) / {axis.step}"
+
+    def test(self, step: HostIf, depth: int) -> Iterator[str]:
+        """Yield a condition; an element of the device is copied to the host."""
+        arrays = {array.symbol: f"d_{name}" for name, array in self.plan.arrays.items()}
+        text = _Fetching(names={**self.names, **arrays}).expression(step.condition)
+        yield f"{'  ' * depth}if ({text}) {{"
 
     def launch(self, kernel: Kernel, depth: int) -> Iterator[str]:
         """Yield the launch of a kernel, if its grid is not empty."""

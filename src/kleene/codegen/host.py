@@ -73,6 +73,10 @@ class HostWriter:
         """Yield the lines that do a scan."""
         raise NotImplementedError
 
+    def test(self, step: HostIf, depth: int) -> Iterator[str]:
+        """Yield the lines up to the beginning of the steps under a condition."""
+        yield f"{'  ' * depth}if ({self.printer.expression(step.condition)}) {{"
+
     # The text
 
     def head(self, suffix: str = "") -> str:
@@ -142,8 +146,8 @@ class HostWriter:
                     yield from self.scan(one, depth)
                 case HostBlock(statements=statements):
                     yield from self.printer.block(_without_declarations(statements), depth)
-                case HostIf(condition=condition, then=then, otherwise=otherwise):
-                    yield f"{pad}if ({self.printer.expression(condition)}) {{"
+                case HostIf(then=then, otherwise=otherwise):
+                    yield from self.test(one, depth)
                     yield from self.steps(then, depth + 1)
                     if otherwise:
                         yield f"{pad}}} else {{"

@@ -16,7 +16,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from kleene.base.expression import Expression as Size
-from kleene.ir.loops.tree import Block, Expression, Location, Loop, Statement, Symbol, Type
+from kleene.ir.loops.tree import (
+    Block,
+    Element,
+    Expression,
+    Location,
+    Loop,
+    Statement,
+    Symbol,
+    Type,
+)
 
 
 class CannotError(Exception):
@@ -118,11 +127,15 @@ class HostLoop:
 
 @dataclass(frozen=True, slots=True)
 class HostIf:
-    """Steps under a condition that the host knows."""
+    """Steps under a condition that the host knows.
+
+    It may hang on one element of the device, which is `fetched`: no step of `then` changes it.
+    """
 
     condition: Expression
     then: tuple[Step, ...]
     otherwise: tuple[Step, ...]
+    fetched: Element | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,7 +30,7 @@ from kleene.codegen.plan import (
 )
 from kleene.codegen.resident import loops_of
 from kleene.codegen.rows import sums_of
-from kleene.codegen.text import size_text
+from kleene.codegen.text import flattened, size_text
 from kleene.ir.loops import tree
 from kleene.ir.loops.tree import Expression, Symbol, Type, Variable
 
@@ -92,6 +92,8 @@ class _Driver:
                 return repr(float(number)) if value.type.kind == "float" else str(int(number))
             case tree.Read(location=Variable(symbol=symbol)):
                 return self.name(symbol)
+            case tree.Read(location=tree.Element() as location):
+                return self._element(location)
             case tree.Convert(operand=operand):
                 return self._convert(value.type, operand)
             case tree.Unary(operator=operator, operand=operand):
@@ -107,6 +109,15 @@ class _Driver:
                 known = _NAMED.get(function.removesuffix("f") if function != "f" else function)
                 return f"{known}({texts})" if known else f"math.{function}({texts})"
         raise CannotError(f"an expression of line {value.place.line}: {type(value).__name__}")
+
+    def _element(self, location: tree.Element) -> str:
+        """Return the value of an element, which is fetched."""
+        base, terms = flattened(location)
+        parts = []
+        for index, extents in terms:
+            by = [str(one) if isinstance(one, int) else self.value(one) for one in extents]
+            parts.append(" * ".join([self.value(index), *by]))
+        return f"run.element({self.array(base)}, {' + '.join(parts)})"
 
     def _convert(self, kind: Type, operand: Expression) -> str:
         text = self.value(operand)

@@ -346,6 +346,12 @@ class _Text(HostWriter):
         count = f"({high})" if low == "0" else f"({high}) - ({low})"
         return count if axis.step == 1 else f"({count} + {axis.step - 1}) / {axis.step}"
 
+    def test(self, step: HostIf, depth: int) -> Iterator[str]:
+        """Yield a condition; all threads wait before they read an element that others wrote."""
+        if step.fetched is not None:
+            yield f"{'  ' * depth}all_threads(barrier_, round_);"
+        yield from super().test(step, depth)
+
     def launch(self, kernel: Kernel, depth: int) -> Iterator[str]:
         """Yield a step whose points are divided among all threads."""
         pad = "  " * depth
@@ -373,17 +379,29 @@ class _Text(HostWriter):
     def _points_of(
         self, kernel: Kernel, printer: Printer, letters: str, depth: int
     ) -> Iterator[str]:
+        """Yield the loop of a thread over its points: every so many of all threads.
+
+        Of two axes, the second counts how often the first was full: no point needs a division.
+        """
         pad = "  " * depth
-        total = " * ".join(f"(unsigned){letter}_" for letter in letters)
         first, stride = "blockIdx.x * blockDim.x + threadIdx.x", "gridDim.x * blockDim.x"
-        yield f"{pad}for (unsigned point_ = {first}; point_ < {total}; point_ += {stride}) {{"
-        rest = "point_"
-        for number_, (letter, position) in enumerate(zip(letters, kernel.mapping, strict=True)):
+        ats = []
+        if len(letters) == 2:
+            yield f"{pad}const unsigned first_ = {first}, stride_ = {stride}, wide_ = x_;"
+            yield f"{pad}const unsigned right_ = stride_ % wide_, down_ = stride_ / wide_;"
+            yield f"{pad}unsigned at_ = first_ % wide_, line_ = first_ / wide_;"
+            yield f"{pad}while (line_ < (unsigned)y_) {{"
+            ats = ["at_", "line_"]
+        else:
+            total, rest = " * ".join(f"(unsigned){letter}_" for letter in letters), "point_"
+            yield f"{pad}for (unsigned point_ = {first}; point_ < {total}; point_ += {stride}) {{"
+            for letter in letters[:-1]:
+                ats.append(f"{rest} % (unsigned){letter}_")
+                rest = f"{rest} / (unsigned){letter}_"
+            ats.append(rest)
+        for at, position in zip(ats, kernel.mapping, strict=True):
             axis = kernel.axes[position]
             kind = type_name(axis.variable.type)
-            is_last = number_ == len(letters) - 1
-            at = rest if is_last else f"{rest} % (unsigned){letter}_"
-            rest = f"{rest} / (unsigned){letter}_"
             by = "" if axis.step == 1 else f"{axis.step} * "
             low = printer.expression(axis.low)
             base = "" if low == "0" else f"({low}) + "
@@ -391,6 +409,9 @@ class _Text(HostWriter):
         for one in kernel.private:
             yield f"{pad}  {printer.declaration(one)};"
         yield from printer.block(kernel.body, depth + 1)
+        if len(letters) == 2:
+            yield f"{pad}  at_ += right_, line_ += down_;"
+            yield f"{pad}  if (at_ >= wide_) at_ -= wide_, line_++;"
         yield f"{pad}}}"
 
     def reduce(self, kernel: Reduction, depth: int) -> Iterator[str]:

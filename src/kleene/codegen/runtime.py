@@ -171,6 +171,10 @@ class Run:
         """Return the value of a variable of the device."""
         return scalar.item()
 
+    def element(self, array: Any, index: int) -> Any:
+        """Return the value of an element of the device."""
+        return array.reshape(-1)[index].item()
+
 
 def reduction_blocks(count: int) -> int:
     """Return how many blocks share the iterations of a reduction."""

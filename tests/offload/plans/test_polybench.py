@@ -72,7 +72,7 @@ def test_no_loop_is_run_by_one_thread(plans):
         ("trmm", [("i", "j")]),
         ("syrk", [("i", "j")]),
         ("atax", [("j",), ("i",), ("j",)]),
-        ("floyd_warshall", [("i", "j")] * 9),
+        ("floyd_warshall", [("i", "j")] * 10),
     ],
 )
 def test_axes(plans, name, axes):

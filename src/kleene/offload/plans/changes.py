@@ -143,12 +143,17 @@ class Changes(Launches):
         return self._questions.ranges
 
     def _tree(self, value: Size, kind: tree.Type) -> Expression | None:
-        """Return a sum of variables of the function as an expression."""
+        """Return a sum of variables of the function as an expression: what is added comes first.
+
+        A number comes last of these, where `binary` adds others to it: k + 1, and not 1 + k.
+        """
         changed = assigned_in(self._function.body)
         known = [one for one in self._function.parameters if one not in changed]
         by_name = {one.name: one for one in (*known, *self._host_variables)}
         total: Expression | None = None
-        for monomial, factor in value.terms.items():
+        for monomial, factor in sorted(
+            value.terms.items(), key=lambda one: (one[1] < 0, one[0] == ())
+        ):
             if not isinstance(factor, int) or len(monomial) > 1:
                 return None
             if not monomial:

@@ -227,7 +227,7 @@ class _Recorder(runtime.Run):
         super().__init__(self._note, None)
         self.launches: list[_Launch] = []
         self.most = _MAX_LAUNCHES
-        self.n_on_host = 0
+        self.n_on_host = self.n_fetched = 0
         self.whole: dict[str, tuple[float, int]] = {}  # loops that are one launch: the seconds
         # of a barrier, and the most threads that a step has work for
 
@@ -285,6 +285,11 @@ class _Recorder(runtime.Run):
         return None
 
     def fetch(self, scalar: Any) -> Any:
+        return 0
+
+    def element(self, array: Any, index: int) -> Any:
+        """Count the wait for the device; elements count as 0."""
+        self.n_fetched += not self.whole
         return 0
 
 
@@ -349,6 +354,7 @@ def predict(
         if (known := inside.get(_plain_name(one))) is not None:
             busy += one.n_launches * (known[0] - _LEAST_DEVICE_S)
     kernels_s = max(busy, n_launches * (on.launch_s + _STEP_S)) + on.sync_s
+    kernels_s += recorder.n_fetched * on.sync_s
     threads_s = sum(one.threads_s for one in costs)
     return Prediction(on, costs, transfer_s, kernels_s, core_s, threads_s)
 
@@ -803,7 +809,8 @@ def chosen(plan: Plan) -> Plan:
                 return replace(step, steps=tuple(changed(s, {**env, **names}) for s in steps))
             case HostIf(then=then, otherwise=otherwise):
                 parts = (tuple(changed(s, env) for s in part) for part in (then, otherwise))
-                return HostIf(step.condition, *parts)
+                then, otherwise = parts
+                return replace(step, then=then, otherwise=otherwise)
         return step
 
     return replace(plan, steps=tuple(changed(step, sizes) for step in plan.steps))

@@ -172,6 +172,25 @@ class Launches(Nests):
                 return True
         return False
 
+    def _write_to(self, ones: Sequence[Kernel], others: Sequence[Kernel]) -> bool:
+        """Return whether some of the `others` may write an element that `ones` touch."""
+        for one, other in product(ones, others):
+            (touched, row, cut), (accesses, other_row, other_cut) = (
+                self._touched[each.name] for each in (one, other)
+            )
+            inside = self._table.descendants(row.number)
+            inside |= self._table.descendants(other_row.number)
+            for a, b in product(touched, accesses):
+                if not b.is_write or a.path == ():
+                    continue
+                if "unknown" in (a.root.kind, b.root.kind):
+                    return True
+                if a.root is b.root and not self._questions.never_touch(
+                    a, b, inside, (cut, other_cut)
+                ):
+                    return True
+        return False
+
     def _thread_body(
         self, loop: tree.Loop, axes: Sequence[tuple[tree.Loop, ...]], made: Sequence[Axis]
     ) -> Block:

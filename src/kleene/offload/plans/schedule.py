@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import combinations
 
 from kleene.codegen.arguments import arguments
 from kleene.codegen.plan import (
@@ -59,6 +60,7 @@ from kleene.offload.plans.moved import sections_of
 from kleene.offload.plans.nests import Following
 from kleene.offload.plans.running import scanned
 from kleene.offload.plans.times import Times
+from kleene.offload.plans.unchanged import guard_of, unchanged_of
 
 _INT = tree.Type("int", "int", 32)
 _LONG = tree.Type("int", "long", 64)
@@ -249,7 +251,8 @@ class Scheduler(Times):
             if one.kind == "splitting":
                 halves = self._split(loop, row, one.points)
                 if halves is not None:
-                    return self._cut_steps(halves, row, following)
+                    steps = self._cut_steps(halves, row, following)
+                    return self._without_unchanged(loop, row, steps) or steps
             if one.kind == "skewing":
                 steps = self._skewed(loop, row, one.factor, following)
                 if steps is not None:
@@ -340,6 +343,37 @@ class Scheduler(Times):
             finally:
                 del self._ranges[row.number]
         return steps
+
+    def _without_unchanged(
+        self, loop: tree.Loop, row: LoopRow, steps: list[Step]
+    ) -> list[Step] | None:
+        """Return the parts of a nest, or those alone that change something, under a condition."""
+        kernels = [one for one in steps if isinstance(one, Kernel) and one.name in self._touched]
+        found = unchanged_of(kernels) if len(kernels) == len(steps) else None
+        if found is None or self._ranges or self._write_to(found.idle, found.rest):
+            return None
+        if any(self._meet(one, other) for one, other in combinations(found.rest, 2)):
+            return None
+        covers = [(one,) for one in tree.walk((loop,)) if isinstance(one, tree.Loop)]
+        axes = [self._axis(one, covers[:n], loop) for n, one in enumerate(covers)]
+        forms = [counted(one) for (one,) in covers]
+        for axis, form in zip(axes, forms, strict=True):
+            if axis is None or form is None or (axis.low, axis.high) != (form.low, form.high):
+                return None
+        first = found.rest[0]
+        made = [one for one in axes if one is not None]
+        if [one.variable for one in made] != [one.variable for one in first.axes]:
+            return None
+        whole = replace(
+            first,
+            name=self._name("_".join(one.variable.name for one in made)),
+            axes=tuple(made),
+            body=(tree.If(loop.place, guard_of(found.at), first.body, ()),),
+            nest=None,
+            waits=False,  # for none but those that the condition waits for
+        )
+        parts = self._side_by_side(list(kernels))
+        return [HostIf(found.whole(made), (whole,), tuple(parts), found.element)]
 
     def _split_inside(
         self,

@@ -38,7 +38,7 @@ _ORDERS = {"<", "<=", ">", ">="}
 
 def update_of(target: Location, value: Expression) -> tuple[str, tuple[Expression, ...]] | None:
     """Return the operation and the other operands if `target = value` is an update."""
-    found = _extremum(target, value) or _chain(target, value)
+    found = extremum_of(target, value) or _chain(target, value)
     if found is None or any(reads(one, target) for one in found[1]):
         return None
     return found
@@ -149,7 +149,7 @@ def guarded_update(statement: If) -> tuple[Assign, str, tuple[Expression, ...]] 
         return None
     kept = Read(assign.target.type, assign.place, assign.target)
     chosen = Choose(assign.value.type, assign.place, statement.condition, assign.value, kept)
-    found = _extremum(assign.target, chosen)
+    found = extremum_of(assign.target, chosen)
     if found is None or any(reads(one, assign.target) for one in found[1]):
         return None
     return assign, *found
@@ -185,7 +185,8 @@ def _terms(value: Expression, operator: str, target: Location) -> list[tuple[Exp
     return [(bare, False)]
 
 
-def _extremum(target: Location, value: Expression) -> tuple[str, tuple[Expression, ...]] | None:
+def extremum_of(target: Location, value: Expression) -> tuple[str, tuple[Expression, ...]] | None:
+    """Return "min" or "max" and e, if `target = value` is `x = min(x, e)`; e may read x."""
     value = _preserved(value)
     if isinstance(value, Call) and value.function in _MINIMA | _MAXIMA:
         operator = "min" if value.function in _MINIMA else "max"
