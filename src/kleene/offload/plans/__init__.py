@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from kleene.base.errors import SourceError
-from kleene.codegen.plan import CannotError, Plan
-from kleene.ir.loops.tree import Function
-from kleene.offload.kernels.dependences import facts_of
+from kleene.codegen.plan import CannotError, HostLoop, Kernel, Plan, all_steps
+from kleene.ir.loops.tree import Function, Unit
+from kleene.offload.kernels.dependences import Facts, facts_of
 from kleene.offload.kernels.result import Analysed
+from kleene.offload.kernels.verdicts import verdicts_of
 from kleene.offload.plans.call import FallbackWarning, GeneratedFunction
 from kleene.offload.plans.cost import chosen
+from kleene.offload.plans.in_place import in_place
 from kleene.offload.plans.schedule import Scheduler
+from kleene.transforms.loops import tables
 
 __all__ = ["CannotError", "FallbackWarning", "GeneratedFunction", "generated", "plan_of"]
 
@@ -27,9 +32,36 @@ def plan_of(function: Function, analysed: Analysed, *, n_axes: int = 3) -> Plan:
     """
     facts = facts_of(analysed.table, analysed.conditions)
     try:
-        return chosen(Scheduler(function, analysed, facts, n_axes).plan())
+        plan = Scheduler(function, analysed, facts, n_axes).plan()
     except CannotError as error:
         return Scheduler(function, analysed, facts).sequential(str(error))
+    other = _in_place(function, analysed, facts, n_axes) if _has_host_loop(plan) else None
+    if other is not None and _most_axes(other) > _most_axes(plan):
+        plan = replace(other, body=plan.body)
+    return chosen(plan)
+
+
+def _in_place(function: Function, analysed: Analysed, facts: Facts, n_axes: int) -> Plan | None:
+    """Return the plan of a function whose sums are done in elements, if there is one."""
+    changed = in_place(function, facts)
+    if changed is None:
+        return None
+    (table,) = tables(Unit(function.place.file, (changed,)))
+    verdicts = tuple(verdicts_of(table, analysed.conditions))
+    told = replace(analysed, table=table, verdicts=verdicts)
+    again = facts_of(table, analysed.conditions)
+    try:
+        return Scheduler(changed, told, again, n_axes).plan()
+    except CannotError:
+        return None
+
+
+def _has_host_loop(plan: Plan) -> bool:
+    return any(isinstance(one, HostLoop) for one in all_steps(plan.steps))
+
+
+def _most_axes(plan: Plan) -> int:
+    return max((len(one.axes) for one in plan.kernels() if isinstance(one, Kernel)), default=0)
 
 
 def generated(function: Function, analysed: Analysed) -> GeneratedFunction:
