@@ -93,8 +93,9 @@ def _shared_counters(loop: tree.Loop) -> set[Symbol] | None:
     heads = [one for each in inner for one in (*each.init, *each.step)]
     others = assigned_in(loop) - counters
     for one in tree.walk(loop.body):
-        is_assigned = isinstance(one, tree.Assign) and isinstance(one.target, Variable)
-        if is_assigned and one.target.symbol in counters and not any(one is h for h in heads):
+        target = one.target if isinstance(one, tree.Assign) else None
+        is_counter = isinstance(target, Variable) and target.symbol in counters
+        if is_counter and not any(one is head for head in heads):
             return None
     for each, form in zip(inner, known, strict=True):
         bounds = (form.low, form.high)
