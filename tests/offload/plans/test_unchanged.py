@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,8 @@ pytest.importorskip("islpy", reason="plans need the package islpy")
 from kleene.codegen import cuda, cuda_host, python
 from kleene.codegen.plan import HostIf, Kernel, all_steps
 from kleene.kernels.launch import host
+from kleene.offload.plans.cost import predict
+from kleene.offload.plans.machine import H200
 from tests.offload.kernels.loop_programs import unit
 from tests.offload.plans.generated import Compared, plans_of
 
@@ -94,6 +97,12 @@ def test_a_round_has_one_barrier_and_the_host_fetches_one_element(made) -> None:
     assert loop.partition("} else {")[0].count("all_threads(") == 1
     assert "run.element(p, k * n + k) >= 0" in python.source(plan)
     assert "element_(&d_p[(long long)k * n + k]) >= 0" in cuda_host.source([plan])
+
+
+def test_the_host_waits_for_every_element_that_it_fetches(made) -> None:
+    plan, machine = made[2]["paths"], replace(H200, sync_s=1.0)
+    assert 64 < predict(plan, {"n": 64}, machine, least_tiled=1 << 62, is_quick=True).kernels_s < 67
+    assert predict(plan, {"n": 64}, machine, is_quick=True).kernels_s < 2  # in one launch
 
 
 @pytest.mark.skipif(host.problem() is not None, reason=str(host.problem()))

@@ -353,8 +353,10 @@ def predict(
     for one in costs:
         if (known := inside.get(_plain_name(one))) is not None:
             busy += one.n_launches * (known[0] - _LEAST_DEVICE_S)
-    kernels_s = max(busy, n_launches * (on.launch_s + _STEP_S)) + on.sync_s
-    kernels_s += recorder.n_fetched * on.sync_s
+    queued = n_launches * (on.launch_s + _STEP_S)
+    # If the host waits for elements, it queues nothing meanwhile.
+    kernels_s = busy + queued if recorder.n_fetched else max(busy, queued)
+    kernels_s += (recorder.n_fetched + 1) * on.sync_s
     threads_s = sum(one.threads_s for one in costs)
     return Prediction(on, costs, transfer_s, kernels_s, core_s, threads_s)
 
