@@ -7,11 +7,12 @@ from dataclasses import replace
 from kleene.base.errors import SourceError
 from kleene.codegen.plan import CannotError, HostLoop, Kernel, Plan, all_steps
 from kleene.ir.loops.tree import Function, Unit
-from kleene.offload.kernels.dependences import Facts, facts_of
+from kleene.offload.kernels.dependences import facts_of
 from kleene.offload.kernels.result import Analysed
 from kleene.offload.kernels.verdicts import verdicts_of
 from kleene.offload.plans.call import FallbackWarning, GeneratedFunction
 from kleene.offload.plans.cost import chosen
+from kleene.offload.plans.expanded import expanded
 from kleene.offload.plans.in_place import in_place
 from kleene.offload.plans.schedule import Scheduler
 from kleene.transforms.loops import tables
@@ -35,18 +36,18 @@ def plan_of(function: Function, analysed: Analysed, *, n_axes: int = 3) -> Plan:
         plan = Scheduler(function, analysed, facts, n_axes).plan()
     except CannotError as error:
         return Scheduler(function, analysed, facts).sequential(str(error))
-    other = _in_place(function, analysed, facts, n_axes) if _has_host_loop(plan) else None
-    if other is not None and _most_axes(other) > _most_axes(plan):
-        plan = replace(other, body=plan.body)
+    if _has_host_loop(plan):
+        for changed in (in_place(function, facts), expanded(function, analysed)):
+            other = None if changed is None else _planned(changed, analysed, n_axes)
+            if other is not None and _most_axes(other) > _most_axes(plan):
+                given = {name: one for name, one in plan.arrays.items() if one.extent is None}
+                plan = replace(other, body=plan.body, arrays={**other.arrays, **given})
     return chosen(plan)
 
 
-def _in_place(function: Function, analysed: Analysed, facts: Facts, n_axes: int) -> Plan | None:
-    """Return the plan of a function whose sums are done in elements, if there is one."""
-    changed = in_place(function, facts)
-    if changed is None:
-        return None
-    (table,) = tables(Unit(function.place.file, (changed,)))
+def _planned(changed: Function, analysed: Analysed, n_axes: int) -> Plan | None:
+    """Return the plan of a function in another form, if there is one."""
+    (table,) = tables(Unit(changed.place.file, (changed,)))
     verdicts = tuple(verdicts_of(table, analysed.conditions))
     told = replace(analysed, table=table, verdicts=verdicts)
     again = facts_of(table, analysed.conditions)

@@ -233,10 +233,11 @@ class Scheduler(Times):
             most = max(len(self._axes(one, row, rest)) for one, rest in parts)
             if most > len(axes):
                 return [step for one, rest in parts for step in self._loop(one, rest)]
-        if not axes:
+        if len(axes) < self._n_axes:
             whole = self._fission(loop)
             parts = self._distributed(whole, row, following, False)
-            if parts is not None and all(self._axes(one, row, rest) for one, rest in parts):
+            fewest = [len(self._axes(one, row, rest)) for one, rest in parts or ()]
+            if parts is not None and min(fewest) > len(axes):
                 return [step for one, rest in parts for step in self._loop(one, rest)]
         if len(axes) == 1 and (steps := self._copied(loop, row, verdict, following, 2)) is not None:
             return steps
@@ -443,6 +444,11 @@ def _hidden(block: Block, around: dict[str, tree.Symbol]) -> tree.Symbol | None:
     return None
 
 
+def _wide(value: Expression) -> Expression:
+    """Return a size as a number of 64 bits: products of such do not overflow."""
+    return value if value.type == _LONG else tree.Convert(_LONG, tree.NOWHERE, value)
+
+
 def _product(sizes: Sequence[Expression | int]) -> Expression | int:
     total: Expression | int = 1
     for one in sizes:
@@ -450,7 +456,7 @@ def _product(sizes: Sequence[Expression | int]) -> Expression | int:
             total *= one
             continue
         left = number(total, _LONG) if isinstance(total, int) else total
-        right = number(one, _LONG) if isinstance(one, int) else one
+        right = number(one, _LONG) if isinstance(one, int) else _wide(one)
         is_one = isinstance(total, int) and total == 1
         total = right if is_one else tree.Binary(_LONG, tree.NOWHERE, "*", left, right)
     return total
