@@ -7,7 +7,8 @@
 `write` generates the thirty computations and two more (kernels, the Python that launches them, the
 C compiled for any x86-64 with AVX2), the same with the outermost parallel loop alone on the grid,
 and some with every order of loops on the grid and several shapes of blocks. `run` compares each
-with the C as it is written, and times it; `--only best,hand` and `--programs gemm,atax` choose.
+with the C as it is written, and times it. `--only best,hand` chooses what to time, `--programs
+gemm,atax` what to write or run.
 """
 
 from __future__ import annotations
@@ -174,8 +175,8 @@ def variants_of(plan: Any) -> dict[str, tuple[Any, tuple[int, ...] | None, bool]
     return found
 
 
-def write(folder: Path) -> None:
-    """Generate everything into a folder."""
+def write(folder: Path, only: set[str]) -> None:
+    """Generate everything into a folder, or `only` some computations."""
     from kleene.codegen import cuda, python, threads
     from kleene.codegen.text import extents_of
     from kleene.offload.plans import plan_of
@@ -188,6 +189,8 @@ def write(folder: Path) -> None:
     started = time.perf_counter()
     for file, function, verdicts in functions_of(folder):
         name = function.name
+        if only and name not in only:
+            continue
         start = time.perf_counter()
         plan = plan_of(function, verdicts)
         kinds = {"best": (plan, None, True), "naive": (naive_of(function, verdicts), None, False)}
@@ -221,9 +224,10 @@ def write(folder: Path) -> None:
     print(f"{len(described)} programs, {time.perf_counter() - started:.1f} s")
     from kleene.offload.plans.files import file_of
 
-    one = next(plan for plan in plans if plan.function == "gemm")
-    (folder / "gemm_file.py").write_text(file_of([one], "python")[0])
-    described["gemm"]["first_generate_s"] = first_generated()
+    for one in plans:
+        if one.function == "gemm":
+            (folder / "gemm_file.py").write_text(file_of([one], "python")[0])
+            described["gemm"]["first_generate_s"] = first_generated()
     (folder / "threads.c").write_text(threads.source(plans))
     (folder / "written.c").write_text("\n".join(texts))
     (folder / "speeds.c").write_text(host_source())
@@ -932,10 +936,10 @@ def main() -> None:
     parser.add_argument("--only", default=",".join(PARTS))
     parser.add_argument("--programs", default="")
     given = parser.parse_args()
+    only = {one for one in given.programs.split(",") if one}
     if given.mode == "write":
-        write(*given.paths)
+        write(*given.paths, only)
     elif given.mode == "run":
-        only = {one for one in given.programs.split(",") if one}
         run(*given.paths, set(given.only.split(",")), only)
     else:
         table(*given.paths)

@@ -8,6 +8,7 @@ import pytest
 
 pytest.importorskip("islpy", reason="plans need the package islpy")
 
+from kleene.codegen import threads
 from kleene.codegen.plan import Kernel
 from kleene.kernels.launch import host
 from kleene.offload.kernels import Kernels
@@ -72,3 +73,7 @@ def test_iterations_are_kernels_and_the_last_leaves_its_elements(made) -> None:
         axes = [len(one.axes) for one in plan.kernels() if isinstance(one, Kernel)]
         assert max(axes) == 2
         assert "t_all" in plan.arrays
+    # A product of int would overflow from 2^31 elements on.
+    assert "malloc((size_t)((long long)n * (long long)m) * sizeof(double)" in threads.source(
+        [plans["f0"]]
+    )
