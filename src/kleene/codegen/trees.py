@@ -266,6 +266,14 @@ def with_counters_inside(block: Block) -> Block:
     return tuple(made)
 
 
+def with_bounds(loop: tree.Loop, variable: Symbol, low: Expression, high: Expression) -> tree.Loop:
+    """Return an ascending loop with other bounds."""
+    init = tuple(
+        replace(one, value=low) if isinstance(one, tree.Assign) else one for one in loop.init
+    )
+    return replace(loop, init=init, test=binary("<", read(variable), high))
+
+
 def places_in(node: object) -> set[Span]:
     """Return where the parts of a tree are written."""
     found = (one for one in tree.walk(node) if isinstance(one, _PLACED))

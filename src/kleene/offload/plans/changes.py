@@ -26,10 +26,11 @@ from kleene.codegen.trees import (
     read,
     reads,
     substituted,
+    with_bounds,
 )
 from kleene.ir.loops import tree
 from kleene.ir.loops.tables import LoopRow
-from kleene.ir.loops.tree import Block, Expression, Symbol, Variable
+from kleene.ir.loops.tree import Block, Expression, Variable
 from kleene.offload.plans.axes import Range, value_of
 from kleene.offload.plans.launches import Launches
 from kleene.offload.plans.nests import Following, loops_directly_in
@@ -132,10 +133,10 @@ class Changes(Launches):
         made: list[tuple[tree.Loop, Range]] = []
         first, lows = form.low, tuple[Size, ...]()
         for at, point in cuts:
-            part = _with_bounds(loop, form.variable, first, choose("<", form.high, at))
+            part = with_bounds(loop, form.variable, first, choose("<", form.high, at))
             made.append((part, (lows, point)))
             first, lows = choose(">", first, at), (*lows, point)
-        made.append((_with_bounds(loop, form.variable, first, form.high), (lows, None)))
+        made.append((with_bounds(loop, form.variable, first, form.high), (lows, None)))
         return made
 
     @property
@@ -234,11 +235,3 @@ class Changes(Launches):
         init = (tree.Declare(place, front), tree.Assign(place, target, number(0, kind)))
         step = tree.Assign(place, target, binary("+", read(front), number(1, kind)))
         return [HostLoop(init, binary("<", read(front), total), (step,), (kernel,))]
-
-
-def _with_bounds(loop: tree.Loop, variable: Symbol, low: Expression, high: Expression) -> tree.Loop:
-    """Return an ascending loop with other bounds."""
-    init = tuple(
-        replace(one, value=low) if isinstance(one, tree.Assign) else one for one in loop.init
-    )
-    return replace(loop, init=init, test=binary("<", read(variable), high))

@@ -60,7 +60,7 @@ from kleene.offload.plans.moved import sections_of
 from kleene.offload.plans.nests import Following
 from kleene.offload.plans.running import scanned
 from kleene.offload.plans.times import Times
-from kleene.offload.plans.unchanged import guard_of, unchanged_of
+from kleene.offload.plans.unchanged import guard_of, unchanged_of, without_points
 
 _INT = tree.Type("int", "int", 32)
 _LONG = tree.Type("int", "long", 64)
@@ -370,7 +370,7 @@ class Scheduler(Times):
             name=self._name("_".join(one.variable.name for one in made)),
             axes=tuple(made),
             body=(tree.If(loop.place, guard_of(found.at), first.body, ()),),
-            nest=None,
+            nest=without_points(loop, found.at),
             waits=False,  # for none but those that the condition waits for
         )
         parts = self._side_by_side(list(kernels))

@@ -20,13 +20,21 @@ With max, d must be at most 0.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from kleene.codegen.plan import Axis, Kernel
 from kleene.codegen.text import flattened, symbols_in
-from kleene.codegen.trees import binary, number, read, substituted
+from kleene.codegen.trees import (
+    binary,
+    choose,
+    counted,
+    number,
+    read,
+    substituted,
+    with_bounds,
+)
 from kleene.ir.loops import tree
-from kleene.ir.loops.tree import Element, Expression, Symbol
+from kleene.ir.loops.tree import Block, Element, Expression, Symbol
 from kleene.transforms.loops.updates import extremum_of
 
 Point = tuple[Symbol, Expression]
@@ -89,6 +97,38 @@ def unchanged_of(parts: Sequence[Kernel]) -> Unchanged | None:
 def guard_of(at: Iterable[Point]) -> Expression:
     """Return that no variable has the value beside it."""
     return all_of([binary("!=", read(variable), value) for variable, value in at])
+
+
+def without_points(loop: tree.Loop, at: Iterable[Point]) -> tree.Loop:
+    """Return a nest without those points: loops inside end before a value, and go on after it.
+
+    Compilers for CPUs vectorise these, and not a loop with a condition inside.
+    """
+    values = dict(at)
+
+    def parts(block: Block) -> Block:
+        made: list[tree.Statement] = []
+        for one in block:
+            form = counted(one) if isinstance(one, tree.Loop) else None
+            if not isinstance(one, tree.Loop) or form is None:
+                made.append(one)
+                continue
+            inner, value = replace(one, body=parts(one.body)), values.get(form.variable)
+            if value is None:
+                made.append(inner)
+                continue
+            after = binary("+", value, number(1, value.type))
+            ends = [(form.low, choose("<", form.high, value))]
+            ends.append((choose(">", form.low, after), form.high))
+            made += [with_bounds(inner, form.variable, *each) for each in ends]
+        return tuple(made)
+
+    form, body = counted(loop), parts(loop.body)
+    assert form is not None
+    if form.variable not in values:
+        return replace(loop, body=body)
+    test = guard_of([(form.variable, values[form.variable])])
+    return replace(loop, body=(tree.If(loop.place, test, body, ()),))
 
 
 def all_of(tests: Sequence[Expression]) -> Expression:
