@@ -49,10 +49,10 @@ def _planned(changed: Function, analysed: Analysed, n_axes: int) -> Plan | None:
     """Return the plan of a function in another form, if there is one."""
     (table,) = tables(Unit(changed.place.file, (changed,)))
     verdicts = tuple(verdicts_of(table, analysed.conditions))
-    told = replace(analysed, table=table, verdicts=verdicts)
+    reanalysed = replace(analysed, table=table, verdicts=verdicts)
     again = facts_of(table, analysed.conditions)
     try:
-        return Scheduler(changed, told, again, n_axes).plan()
+        return Scheduler(changed, reanalysed, again, n_axes).plan()
     except CannotError:
         return None
 

@@ -1,4 +1,4 @@
-"""An array that every iteration fills anew, with an element for each iteration.
+"""Array expansion: an array that every iteration fills anew, with elements for each iteration.
 
     for (r...) for (q...) {                            double sum_all[nr][nq][np];
       for (p...) sum[p] = ...;                         for (r...) for (q...) {

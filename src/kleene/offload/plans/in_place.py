@@ -1,11 +1,11 @@
-"""Sums in a variable of one iteration, done in the element that they end in.
+"""Scalar replacement undone: sums in a variable are done in the element that they end in.
 
     w = a[i][j];                                      a[i][j] = a[i][j];
     for (k...) w -= a[i][k] * a[k][j];                for (k...) a[i][j] -= a[i][k] * a[k][j];
     a[i][j] = w / a[j][j];                            a[i][j] = a[i][j] / a[j][j];
 
-A variable keeps the sum of one element together; without it, terms of one k can be added to all
-elements at once: factorizations. Both are the same if
+The variable `w` orders all terms of one element before those of the next one. Without it, the terms
+of one k can be added to all elements at once, as factorizations do. Both compute the same if
 
 - nothing between the first and the last statement touches the element, which is asked of isl,
 - the last statement does not read it as it was before, and assigns it for sure,
@@ -85,11 +85,11 @@ class _Search:
                 return None
             rest: Following = ((block[end + 1 :], False), *following)
             is_right = reads(last.value, own) and not is_live(rest, own)
-            is_right = is_right and self._is_apart(last, between, own, row)
+            is_right = is_right and self._is_untouched(last, between, own, row)
             return end if is_right and any(isinstance(s, tree.Loop) for s in between) else None
         return None
 
-    def _is_apart(self, last: tree.Assign, between: Block, own: Symbol, row: LoopRow) -> bool:
+    def _is_untouched(self, last: tree.Assign, between: Block, own: Symbol, row: LoopRow) -> bool:
         """Return whether nothing in between touches the element that is assigned last."""
         target = last.target
         changed = assigned_in(between) | {own}

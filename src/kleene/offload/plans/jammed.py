@@ -1,4 +1,4 @@
-"""Short parallel loops of a thread, done side by side: what their iterations read is read once.
+"""Unroll-and-jam of short parallel loops of a thread: what their iterations share is read once.
 
     for (int c = 0; c < 3; c++) {           int sum_0 = 0, sum_1 = 0, sum_2 = 0;
       int sum = 0;                          for (int u = 0; u < size; u++) {
