@@ -285,25 +285,28 @@ class ConstraintBuilder:
 
 def checked(constraints: Constraints) -> None:
     """Assert that a table is one: operands exist, and operators have as many as they take."""
-    n, lengths = constraints.n_names, np.diff(constraints.offsets)
+    n = constraints.n_names
     assert len(constraints.offsets) == n + 1
     assert constraints.offsets[-1] == len(constraints.operands)
     assert not len(constraints.operands) or (
         constraints.operands.min() >= 0 and constraints.operands.max() < n
     ), "an operand is no name"
     assert not n or (constraints.width.min() >= 1 and constraints.width.max() <= 64), "a width"
-    takes = np.full(256, -1)
-    takes[: Operator.GIVEN + 1] = 0
-    takes[[Operator.REFINE, Operator.WHEN, Operator.BITS_WHERE, Operator.COMPARE]] = 2
-    takes[Operator.SELECT] = 3
-    takes[[Operator.FREEZE, Operator.ADDRESS, Operator.LOW_BITS]] = 1
-    takes[Operator.TRUNCATE : Operator.ADD] = 1
-    takes[Operator.ADD : Operator.UNSIGNED_MAX + 1] = 2
-    exact = takes[constraints.operator] >= 0
-    assert (lengths[exact] == takes[constraints.operator[exact]]).all(), "a number of operands"
-    is_many = np.isin(constraints.operator, [Operator.JOIN, Operator.MEET, Operator.EXCLUDE])
-    assert (lengths[is_many] >= 1).all(), "JOIN, MEET and EXCLUDE have operands"
-    assert (lengths[constraints.operator == Operator.PHI] % 2 == 0).all(), "PHI has pairs"
-    assert (lengths[constraints.operator == Operator.WHEN_OTHER] >= 2).all()
-    asks = (constraints.operator == Operator.REFINE) | (constraints.operator == Operator.COMPARE)
-    assert np.isin(constraints.attribute[asks], list(Predicate)).all(), "a predicate"
+    fewest, most = np.zeros(256, np.int64), np.full(256, np.iinfo(np.int64).max)
+    takes = {
+        0: range(Operator.GIVEN + 1),
+        1: (Operator.FREEZE, Operator.ADDRESS, Operator.LOW_BITS,
+            *range(Operator.TRUNCATE, Operator.ADD)),
+        2: (Operator.REFINE, Operator.WHEN, Operator.BITS_WHERE, Operator.COMPARE,
+            *range(Operator.ADD, Operator.UNSIGNED_MAX + 1)),
+        3: (Operator.SELECT,),
+    }  # fmt: skip
+    for count, operators in takes.items():
+        fewest[list(operators)] = most[list(operators)] = count
+    fewest[[Operator.JOIN, Operator.MEET, Operator.EXCLUDE]] = 1
+    fewest[Operator.WHEN_OTHER] = 2
+    code, lengths = constraints.operator, np.diff(constraints.offsets)
+    assert ((fewest[code] <= lengths) & (lengths <= most[code])).all(), "a number of operands"
+    assert not (lengths[code == Operator.PHI] % 2).any(), "PHI has pairs"
+    asked = constraints.attribute[(code == Operator.REFINE) | (code == Operator.COMPARE)]
+    assert ((asked >= min(Predicate)) & (asked <= max(Predicate))).all(), "a predicate"

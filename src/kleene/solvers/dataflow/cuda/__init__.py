@@ -21,16 +21,14 @@ from kleene.solvers.dataflow.cuda.plan import Plan
 __all__ = ["Plan", "needed_bytes", "solve"]
 
 HERE = Path(__file__).parent
-_BLOCK, _LARGE_BLOCK = 256, 384
-_MOST_BLOCKS = 132 * 8
-_WARPS = _BLOCK // 32
-_NARROW = 2 * _WARPS  # components of a level up to which one block takes it, and the next ones too
+_WARP, _LARGE_BLOCK = 32, 384
+_MOST_WARPS = 132 * 16  # that a device holds at once, and no more are of use
 
 
 def needed_bytes(constraints: Constraints) -> int:
     """Return about how much memory of the device solving takes."""
     n = constraints.n_names
-    return n * (2 * STRIDE * 8 + 80) + 12 * len(constraints.operands)
+    return n * (2 * STRIDE * 8 + 84) + 12 * len(constraints.operands)
 
 
 def solve(constraints: Constraints, narrowing: int, plan: Plan | None = None) -> tuple[I64, I64]:
@@ -39,7 +37,7 @@ def solve(constraints: Constraints, narrowing: int, plan: Plan | None = None) ->
     place = launch.current()
     xp, module = place.xp, launch.load(HERE / "solve.cu", STRIDE=STRIDE)
     c, schedule, n = constraints, constraints.schedule, constraints.n_names
-    rows: I64 = np.zeros((n, STRIDE), np.int64)
+    rows: I64 = np.empty((n, STRIDE), np.int64)
     if not n:
         return rows, np.zeros(2, np.int64)
 
@@ -56,25 +54,20 @@ def solve(constraints: Constraints, narrowing: int, plan: Plan | None = None) ->
     counts = xp.zeros(2 * len(schedule.is_cyclic), np.int64)
     is_due, due = xp.zeros(n, np.uint8), xp.zeros(n if len(plan.large) else 1, np.int32)
     lists = [xp.zeros(len(due), np.int32) for _ in range(2)]
-    small = sent(plan.level_offsets), sent(plan.small), sent(schedule.is_cyclic)
-    steps = sent(plan.step_begins), sent(plan.step_offsets), sent(plan.step_places)
-    sizes, n_large = np.diff(plan.level_offsets), np.diff(plan.large_offsets)
-    first, n_levels = 0, len(sizes)
-    while first < n_levels:
-        last, n_blocks = first + 1, min(-(-int(sizes[first]) // _WARPS), _MOST_BLOCKS)
-        if sizes[first] <= _NARROW:
-            n_blocks = 1
-            while last < n_levels and sizes[last] <= _NARROW and not n_large[last - 1]:
-                last += 1
-        ends = np.int32(first), np.int32(last)
-        module.launch("small", (n_blocks,), (_BLOCK,), (*small, *ends, *columns, facts, is_due,
-                                                        counts))  # fmt: skip
-        begin, end = plan.large_offsets[last - 1 : last + 1].tolist()
-        if end > begin:
-            begins = steps[0][begin : end + 1]
-            args = (sent(plan.large[begin:end]), begins, *steps[1:], *columns, facts, due, is_due)
-            module.launch("large", (end - begin,), (_LARGE_BLOCK,), (*args, *lists, counts))
-        first = last
+    is_done, next_group = xp.zeros(n, np.int32), xp.zeros(len(plan.part_groups), np.int32)
+    small = sent(plan.group_offsets), sent(plan.small), sent(schedule.is_cyclic)
+    large, steps = sent(plan.large), (sent(plan.step_offsets), sent(plan.step_places))
+    step_begins = sent(plan.step_begins)
+    groups, larges = plan.part_groups.tolist(), plan.part_large.tolist()
+    for part in range(len(groups) - 1):
+        first, last = groups[part : part + 2]
+        n_warps = min(last - first, _MOST_WARPS)
+        args = (*small, np.int32(first), np.int32(last), *columns, facts, is_due, counts, is_done)
+        module.launch("small", (n_warps,), (_WARP,), (*args, next_group[part : part + 1]))
+        begin, end = larges[part : part + 2]
+        args = (large[begin:end], step_begins[begin : end + 1], *steps, *columns, facts, due)
+        module.launch("large", (end - begin,), (_LARGE_BLOCK,), (*args, is_due, *lists, counts,
+                                                                  is_done))  # fmt: skip
     place.to_host(facts[: n * STRIDE].reshape(n, STRIDE), rows)
     total = counts.reshape(-1, 2).sum(axis=0)
     n_evaluated: I64 = np.zeros(2, np.int64)

@@ -14,25 +14,31 @@ from kleene.solvers.dataflow.constraints import Constraints
 
 UNIT = CompilationUnit(Path(__file__))
 LARGE = 256  # names of a component from which on it is a block's, and not a thread's
+_SPREAD = 2048  # groups that a level is spread over before threads of a warp share one
 
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """The order of work.
+    """The order of work: the groups of the first part, its large components, those of the next.
+
+    A *group* is small components of one level, which do not read each other. Groups come level by
+    level, so that all that a group reads is in groups before it or in parts before it.
 
     Attributes:
-        level_offsets: where the small components of each level begin in `small`.
-        small: components, by level.
-        large_offsets: where the large components of each level begin in `large`.
+        group_offsets: where each group begins in `small`.
+        small: components, by group.
+        part_groups: where each part begins among the groups.
+        part_large: where each part begins in `large`.
         large: components, by level.
         step_begins: where the steps of each large component begin in `step_offsets`.
         step_offsets: where the places of each step begin in `step_places`.
         step_places: places of names in the order of the schedule.
     """
 
-    level_offsets: I64
+    group_offsets: I64
     small: I32
-    large_offsets: I64
+    part_groups: I64
+    part_large: I64
     large: I32
     step_begins: I64
     step_offsets: I64
@@ -42,57 +48,77 @@ class Plan:
     def of(cls, constraints: Constraints) -> Plan:
         """Return the plan for some constraints."""
         schedule = constraints.schedule
-        component_of = schedule.component_of
         level = _levels(
-            schedule.order, schedule.component_offsets, constraints.offsets, constraints.operands,
-            component_of,
+            schedule.order, schedule.place_of, schedule.component_offsets, constraints.offsets,
+            constraints.operands,
         )  # fmt: skip
         n_levels = int(level.max(initial=-1)) + 1
         is_large = np.diff(schedule.component_offsets) >= LARGE
-        # In a level, components of one operator stand together: threads side by side do the same.
+        # In a level, components of one operator stand together, as threads of a warp do the same
+        # then; cycles come first, as they take longest.
         first = schedule.order[schedule.component_offsets[:-1]]
-        kind = np.where(schedule.is_cyclic, len(Operator), constraints.operator[first])
+        kind = np.where(schedule.is_cyclic, 0, constraints.operator[first] + 1)
         n_kinds = len(Operator) + 1
-        parts = []
-        for chosen in (np.flatnonzero(~is_large), np.flatnonzero(is_large)):
-            _, order = csr(level[chosen] * n_kinds + kind[chosen], n_levels * n_kinds)
-            ordered = chosen if order is None else chosen[order]
-            offsets = offsets_of(np.bincount(level[chosen], minlength=n_levels))
-            parts.append((offsets, ordered.astype(np.int32)))
-        (level_offsets, small), (large_offsets, large) = parts
-        begins, step_sizes, places = [0], [], []
-        for component in large.tolist():
-            start, end = schedule.component_offsets[component : component + 2].tolist()
-            step = _steps(
-                start, end, schedule.order, schedule.place_of, constraints.offsets,
-                constraints.operands,
-            )  # fmt: skip
-            places.append(start + np.argsort(step, kind="stable"))
-            step_sizes.append(np.bincount(step))
-            begins.append(begins[-1] + len(step_sizes[-1]))
-        none = np.empty(0, np.int64)
+        chosen = np.flatnonzero(~is_large)
+        _, order = csr((level * n_kinds + kind)[chosen], n_levels * n_kinds)
+        small = chosen if order is None else chosen[order]
+        sizes = np.bincount(level[chosen], minlength=n_levels)
+        n_lanes = np.clip(-(-sizes // _SPREAD), 1, 32)
+        n_groups = -(-sizes // n_lanes)
+        nth = np.arange(n_groups.sum()) - np.repeat(np.cumsum(n_groups) - n_groups, n_groups)
+        begins = np.repeat(np.cumsum(sizes) - sizes, n_groups) + nth * np.repeat(n_lanes, n_groups)
+        large = np.flatnonzero(is_large)
+        large = large[np.argsort(level[large], kind="stable")]
+        # A part ends with a level that has large components, or with the last level.
+        ends = np.unique(np.append(level[large] + 1, n_levels))
         return cls(
-            level_offsets, small, large_offsets, large, np.array(begins, np.int64),
-            offsets_of(np.concatenate([none, *step_sizes])),
-            np.concatenate([none, *places]).astype(np.int32),
+            np.append(begins, len(small)),
+            small.astype(np.int32),
+            np.append(0, np.cumsum(n_groups)[ends - 1] if n_levels else 0),
+            np.append(0, np.searchsorted(level[large], ends)),
+            large.astype(np.int32),
+            *_narrowing(constraints, large),
+        )
+
+
+def _narrowing(constraints: Constraints, large: I64) -> tuple[I64, I64, I32]:
+    """Return the steps of large components: where each one's begin, theirs, and their places."""
+    schedule = constraints.schedule
+    begins, step_sizes, places = [0], [], []
+    for component in large.tolist():
+        start, end = schedule.component_offsets[component : component + 2].tolist()
+        step = _steps(
+            start, end, schedule.order, schedule.place_of, constraints.offsets,
+            constraints.operands,
         )  # fmt: skip
+        places.append(start + np.argsort(step, kind="stable"))
+        step_sizes.append(np.bincount(step))
+        begins.append(begins[-1] + len(step_sizes[-1]))
+    none = np.empty(0, np.int64)
+    return (
+        np.array(begins, np.int64),
+        offsets_of(np.concatenate([none, *step_sizes])),
+        np.concatenate([none, *places]).astype(np.int32),
+    )
 
 
 @UNIT.entry_point
-def _levels(
-    order: I32, component_offsets: I64, offsets: I64, operands: I32, component_of: I64
-) -> I64:
+def _levels(order: I32, place_of: I32, component_offsets: I64, offsets: I64, operands: I32) -> I64:
     """Return the longest path to each component, which come after those that they read."""
     level = np.zeros(len(component_offsets) - 1, np.int64)
+    level_at = np.zeros(len(order), np.int32)  # of the component that each place belongs to
     for component in range(len(level)):
+        start, end = component_offsets[component], component_offsets[component + 1]
         found = 0
-        for place in range(component_offsets[component], component_offsets[component + 1]):
+        for place in range(start, end):
             name = order[place]
             for at in range(offsets[name], offsets[name + 1]):
-                other = component_of[operands[at]]
-                if other != component and level[other] >= found:
-                    found = level[other] + 1
+                other = place_of[operands[at]]
+                if other < start:
+                    found = max(found, level_at[other] + 1)
         level[component] = found
+        for place in range(start, end):
+            level_at[place] = found
     return level
 
 

@@ -1,5 +1,4 @@
-// Constraints on values, component by component of the graph of operands. Components of one level
-// read only those of lower levels, and are solved side by side. Facts are rows of STRIDE numbers:
+// Constraints on values, component by component of the graph of operands. Facts are rows of STRIDE numbers:
 // row `name` is a name's fact, row `n_names + name` is for what its constraint gives.
 #include "operators.cuh"
 
@@ -30,31 +29,50 @@ __device__ Share share_of(i64 n_items, i64 thread, i64 n_threads) {
   return {lane < lanes ? thread / 32 * lanes + lane : n_items, n_warps * lanes};
 }
 
-// The components of the levels `first` to `last`, a thread each. Several levels are one block's: it
-// waits for itself between them.
-extern "C" __global__ void __launch_bounds__(256, 1)
-    small(const i64* __restrict__ level_offsets, const int* __restrict__ items,
-          const unsigned char* __restrict__ is_cyclic, int first, int last, COLUMNS,
-          i64* __restrict__ facts, unsigned char* __restrict__ is_due, i64* __restrict__ counts) {
-  for (int level = first; level < last; ++level) {
-    const i64 begin = level_offsets[level], n_items = level_offsets[level + 1] - begin;
-    const Share share = share_of(n_items, (i64)blockIdx.x * blockDim.x + threadIdx.x,
-                                 (i64)gridDim.x * blockDim.x);
-    for (i64 at = share.at; at < n_items; at += share.step) {
-      const int component = items[begin + at];
-      const i64 start = component_offsets[component];
+// Small components, a thread each. A block is one warp, which takes the next group, waits until all
+// is done that its components read, and solves them. Groups are taken in their order, and what a
+// group reads is in groups before it: the first one that is not done never waits, and so no warp
+// waits for ever, however few are on the device at once.
+//
+// What a group reads was written by other warps in this launch. A writer's fence is between its
+// facts and `is_done`, a reader's between `is_done` and the facts it reads: where the reader sees
+// the one, it sees the other.
+extern "C" __global__ void __launch_bounds__(32, 16)
+    small(const i64* __restrict__ group_offsets, const int* __restrict__ items,
+          const unsigned char* __restrict__ is_cyclic, int first, int last, COLUMNS, i64* facts,
+          unsigned char* __restrict__ is_due, i64* __restrict__ counts, int* is_done, int* next) {
+  while (true) {
+    int group = 0;
+    if (threadIdx.x == 0) group = first + atomicAdd(next, 1);
+    group = __shfl_sync(0xffffffffu, group, 0);
+    if (group >= last) return;
+    const i64 at = group_offsets[group] + threadIdx.x;
+    if (at < group_offsets[group + 1]) {
+      const int component = items[at];
+      const i64 start = component_offsets[component], end = component_offsets[component + 1];
+      for (i64 place = start; place < end; ++place) {
+        const int name = order[place];
+        for (i64 edge = offsets[name]; edge < offsets[name + 1]; ++edge) {
+          const int other = operands[edge];
+          if (place_of[other] >= start) continue;
+          while (*(volatile int*)(is_done + other) == 0) __nanosleep(20);
+        }
+      }
+      __threadfence();
       const i64 name = order[start];
       if (is_cyclic[component] == 0) {
         evaluate(facts, name * STRIDE, name, op, width, attribute, offsets, operands, given);
         counts[2 * component] = 1;
       } else {
-        solve_component(facts, (n_names + name) * STRIDE, start, component_offsets[component + 1],
-                        op, width, attribute, offsets, operands, given, user_offsets, users, order,
-                        place_of, threshold_set, threshold_offsets, bounds, patterns, narrowing,
-                        is_due, counts, 2 * component);
+        solve_component(facts, (n_names + name) * STRIDE, start, end, op, width, attribute, offsets,
+                        operands, given, user_offsets, users, order, place_of, threshold_set,
+                        threshold_offsets, bounds, patterns, narrowing, is_due, counts,
+                        2 * component);
       }
+      __threadfence();
+      for (i64 place = start; place < end; ++place) *(volatile int*)(is_done + order[place]) = 1;
     }
-    if (gridDim.x == 1) __syncthreads();
+    __syncwarp();
   }
 }
 
@@ -66,7 +84,8 @@ extern "C" __global__ void __launch_bounds__(384, 1)
     large(const int* __restrict__ items, const i64* __restrict__ step_begins,
           const i64* __restrict__ step_offsets, const int* __restrict__ step_places, COLUMNS,
           i64* __restrict__ facts, int* __restrict__ due, unsigned char* __restrict__ has_changed,
-          int* __restrict__ list, int* __restrict__ next_list, i64* __restrict__ counts) {
+          int* __restrict__ list, int* __restrict__ next_list, i64* __restrict__ counts,
+          int* __restrict__ is_done) {
   __shared__ int n_listed, n_next;
   const int component = items[blockIdx.x];
   const i64 start = component_offsets[component], end = component_offsets[component + 1];
@@ -142,5 +161,5 @@ extern "C" __global__ void __launch_bounds__(384, 1)
       }
       __syncthreads();
     }
-  }
+  }  for (i64 place = start + threadIdx.x; place < end; place += blockDim.x) is_done[order[place]] = 1;
 }
