@@ -118,6 +118,74 @@ def test_a_pointer_out_of_its_object_stays_out(tmp_path: Path) -> None:
     assert Verdict.SAFE not in verdicts(analysed(text, tmp_path), "bounds", "main")[-1:]
 
 
+ACCESSED = """
+struct node { int first, second; struct node *next; };
+int twice(struct node *p) {
+  p->second = 1;
+  p->first = 2;
+  return p->second + p->first;
+}
+int between(char *p) {
+  int s = p[8] + p[-3];
+  return s + p[7] + p[0] + p[9] + p[-4];
+}
+int one_side(struct node *p, int c) {
+  if (c) p->second = 1;
+  return p->second;
+}
+int both_sides(struct node *p, int c) {
+  if (c) p->second = 1; else p->second = 2;
+  return p->second;
+}
+int list(struct node *p) {
+  int n = 0;
+  while (p) {
+    n ^= p->second;
+    n ^= p->second;
+    p = p->next;
+  }
+  return n;
+}
+int other(struct node *p, struct node *q) {
+  p->first = 1;
+  return q->first;
+}
+static int callee(struct node *p) { return p->second; }
+int caller(struct node *p) { p->second = 1; return callee(p); }
+"""
+MAY, YES = Verdict.MAY_FAIL, Verdict.SAFE
+
+
+def test_bytes_between_two_that_were_accessed_are_inside(tmp_path: Path) -> None:
+    """Whatever the object is: a run ends where the access before them fails its check."""
+    result = analysed(ACCESSED, tmp_path, domain="interval")
+    assert verdicts(result, "bounds", "twice") == [MAY, MAY, YES, YES]
+    assert verdicts(result, "bounds", "between") == [MAY, MAY, YES, YES, MAY, MAY]
+    assert verdicts(result, "bounds", "one_side") == [MAY, MAY]
+    assert verdicts(result, "bounds", "both_sides") == [MAY, MAY, YES]
+    assert verdicts(result, "bounds", "list") == [MAY, YES, MAY]  # `next` is behind `second`
+    assert verdicts(result, "bounds", "other") == [MAY, MAY]
+    assert verdicts(result, "bounds", "callee") == [YES]  # its only caller has been there
+
+
+def test_accesses_tell_nothing_where_undefined_behaviour_goes_on(tmp_path: Path) -> None:
+    result = analysed(ACCESSED, tmp_path, domain="interval", wraps=True)
+    assert set(verdicts(result, "bounds")) == {MAY}
+
+
+def test_room_behind_a_pointer_is_that_in_each_object(tmp_path: Path) -> None:
+    """Offsets 0 to 24 and sizes 8 to 32 would leave no room."""
+    text = """
+    int main(int argc, char **argv) {
+      int small[2] = {1, 2}, large[8] = {0};
+      int *p = argc > 1 ? small : large + 6;
+      return p[1] + p[2];
+    }
+    """
+    result = analysed(text, tmp_path, domain="interval")
+    assert verdicts(result, "bounds", "main")[-2:] == [YES, MAY]
+
+
 def test_values_that_nobody_wrote_are_any(tmp_path: Path) -> None:
     text = """
     int main(int argc, char **argv) {

@@ -131,6 +131,8 @@ class WholeOracle:
         assert offset.holds(concrete.offset), f"name {name}: {concrete} not {offset}"
         total = len(self.execution.objects[concrete.object])
         assert size.holds(total), f"name {name} has {total} bytes, not {size}"
+        room, behind = self.run.pointers.room[name], total - concrete.offset
+        assert room.holds(behind), f"name {name} has {behind} bytes behind it, not {room}"
 
     def fail(self, kind: str, row: int) -> None:
         self.failed.add((kind, row))

@@ -1,4 +1,4 @@
-"""What instructions of a whole program are made of: sums of addresses, constants."""
+"""What instructions of a whole program are made of: accesses, sums of addresses, constants."""
 
 from __future__ import annotations
 
@@ -8,7 +8,27 @@ import numpy as np
 
 from kleene.base.arrays import I64, Bools, Ints
 from kleene.ir import Program
-from kleene.ir.codes import ConstantKind, Flag, TypeKind, ValueKind
+from kleene.ir.codes import ADDRESS_OPERAND, ConstantKind, Flag, Opcode, TypeKind, ValueKind
+
+_STORED = {Opcode.STORE: 0, Opcode.CMPXCHG: 1, Opcode.ATOMICRMW: 1}  # the operand written
+
+
+def accesses(program: Program) -> tuple[I64, I64, I64]:
+    """Return all accesses: instructions, places of addresses among operands, bytes.
+
+    The number of bytes is -1 where it is not known.
+    """
+    table = program.instructions
+    found: list[tuple[I64, I64, I64]] = []
+    for opcode, place in ADDRESS_OPERAND.items():
+        rows = np.flatnonzero(table.opcode == opcode)
+        values: Ints = rows + program.bases[ValueKind.INSTRUCTION]
+        if opcode in _STORED:
+            values = table.operands[table.offsets[rows] + _STORED[opcode]]
+        size = program.types.size[program.value_types[values]].astype(np.int64)
+        found.append((rows, table.offsets[rows].astype(np.int64) + place, size))
+    rows, places, size = (np.concatenate(part) for part in zip(*found, strict=True))
+    return rows.astype(np.int64), places, size
 
 
 @dataclass(frozen=True, eq=False)

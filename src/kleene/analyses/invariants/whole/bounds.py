@@ -14,10 +14,9 @@ from kleene.analyses.invariants.whole.addresses import (
 )
 from kleene.analyses.invariants.whole.forms import Bound, Sum, Sums, added
 from kleene.analyses.invariants.whole.pointers import Pointers
-from kleene.ir.codes import Opcode, ValueKind
+from kleene.ir.codes import ADDRESS_OPERAND, Opcode, ValueKind
 
 _LARGEST = 1 << 40
-_ADDRESS = {Opcode.LOAD: 0, Opcode.STORE: 1, Opcode.CMPXCHG: 0, Opcode.ATOMICRMW: 0}
 
 
 class _Place(NamedTuple):
@@ -60,7 +59,7 @@ class Addresses:
     def bounds(self, row: int) -> tuple[Bound, ...] | None:
         """Return what must hold for an access to be inside; None if that is not about one index."""
         table = self._table
-        place = _ADDRESS.get(Opcode(int(table.opcode[row])))
+        place = ADDRESS_OPERAND.get(Opcode(int(table.opcode[row])))
         if place is None:
             return None
         operands = table.operands_of(row).tolist()

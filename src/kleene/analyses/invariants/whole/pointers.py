@@ -1,28 +1,37 @@
 """Where pointers point inside of their objects, and how large these are.
 
-Two further systems of constraints have the names of those on values (`dataflow.constraints`). In
-the one, the fact of a pointer is its offset in bytes from the start of the object it was made
-from; in the other, the size of that object:
+Three further systems of constraints have the names of those on values (`dataflow.constraints`). In
+the first, the fact of a pointer is its offset in bytes from the start of the object it was made
+from; in the second, the size of that object; in the third, its room, which is size - offset:
 
-    p = malloc(n)        offset 0              size n
-    q = &p[i]            offset(p) + 4 * i     size(p)
-    r = φ(q, s)          either                either
+    p = malloc(n)        offset 0              size n         room n
+    q = &p[i]            offset(p) + 4 * i     size(p)        room(p) - 4 * i
+    r = φ(q, s)          either                either         either
     r = *cell            what was stored there
+    *(int *)(p + 8)      behind it, offset(p) >= -8, size(p) >= 4 and room(p) >= 12
+
+An access of k bytes is inside if its address has offset >= 0 and room >= k. Of r above, the room is
+known better than the bounds of offset and size tell: those of one operand do not meet those of the
+other. Behind an access its bytes were inside, since a run ends where its check fails; whatever the
+object is, all bytes between two that were accessed are inside, too.
 
 Of what is no pointer, all that is known of the values is given. Points-to tells which stores a load
 may read, and no more: a pointer out of its object keeps its offset, so that an access through
-it is noticed. Null has neither offset nor size; whether a pointer may be null is another question.
+it is noticed. Null has no offset, size or room; whether a pointer may be null is another question.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import Enum
+from functools import cached_property
 
 import numpy as np
 
 from kleene.analyses.dataflow.context import Context
 from kleene.analyses.invariants.library import Bound, calls_by_model
 from kleene.analyses.invariants.whole.addresses import (
+    accesses,
     address_sums,
     constant_numbers,
 )
@@ -36,8 +45,19 @@ from kleene.ir.codes import (
     TypeKind,
     ValueKind,
 )
-from kleene.solvers.dataflow import ConstraintBuilder, Constraints, Operator, ValueFacts, solve
+from kleene.solvers.dataflow import (
+    ConstraintBuilder,
+    Constraints,
+    Operator,
+    ValueFact,
+    ValueFacts,
+    solve,
+)
+from kleene.solvers.dataflow.values import packed
+from kleene.transforms.splitting import NameKind
 
+_DEEPEST = 4  # how many fields of fields an access tells about
+_LARGEST = 1 << 62  # no object has as many bytes
 _COPIES = (Operator.JOIN, Operator.FREEZE)
 _FIRST_ONLY = (Operator.MEET, Operator.REFINE, Operator.EXCLUDE)
 
@@ -49,16 +69,26 @@ class Pointers:
     Attributes:
         offset: bytes from the start of the object that a pointer was made from.
         size: bytes of that object.
+        room: bytes from the pointer to the end of that object.
     """
 
     offset: ValueFacts
     size: ValueFacts
+    room: ValueFacts
+
+
+class _About(Enum):
+    """What a system's facts on pointers are about."""
+
+    OFFSET = "offset"
+    SIZE = "size"
+    ROOM = "room"
 
 
 def pointers_of(context: Context) -> Pointers:
     """Return what is known of all pointers."""
     writer = _Writer(context)
-    return Pointers(solve(writer.system(is_offset=True)), solve(writer.system(is_offset=False)))
+    return Pointers(*(solve(writer.system(about)) for about in _About))
 
 
 class _Writer:
@@ -95,8 +125,8 @@ class _Writer:
         found |= np.isin(code, _FIRST_ONLY) & (nth == 0)
         return found
 
-    def system(self, *, is_offset: bool) -> Constraints:
-        """Return the constraints on offsets, or on sizes."""
+    def system(self, about: _About) -> Constraints:
+        """Return the constraints on offsets, sizes or rooms."""
         table, facts = self._values, self._context.facts
         build = ConstraintBuilder()
         names = build.names(table.n_names)
@@ -107,9 +137,10 @@ class _Writer:
         self._any = int(build.names(1)[0])
         build.define([self._any], Operator.ANY, width=64)
         self._copy(build, names)
-        self._constants(build, is_offset)
-        self._made(build, is_offset)
-        self._elements(build, is_offset)
+        self._accessed(build, about)
+        self._constants(build, about)
+        self._made(build, about)
+        self._elements(build, about)
         return build.constraints()
 
     def _copy(self, build: ConstraintBuilder, names: I64) -> None:
@@ -134,16 +165,87 @@ class _Writer:
         rows = np.flatnonzero(np.isin(table.operator, _FIRST_ONLY) & self._is_pointer)
         build.define(names[rows], Operator.JOIN, operand[table.offsets[rows]][:, None], width=64)
 
+    def _accessed(self, build: ConstraintBuilder, about: _About) -> None:
+        """Say that the bytes of an access were inside of its object, for the names behind it.
+
+        Let the address be p + d, with d constant. The access of k bytes passed its check: so
+        0 <= offset(p) + d and k <= size - (offset(p) + d), which is room(p) - d.
+        """
+        names, operand, distance, n_bytes = self._behind_accesses
+        least = {
+            _About.OFFSET: -distance, _About.SIZE: n_bytes, _About.ROOM: n_bytes + distance,
+        }[about]  # fmt: skip
+        distinct, which = np.unique(least, return_inverse=True)
+        facts = [
+            ValueFact(64, low, _LARGEST, max(low, 0), _LARGEST if low >= 0 else (1 << 64) - 1, 0, 0)
+            for low in distinct.tolist()
+        ]
+        known = build.names(len(distinct))
+        build.define(known, Operator.GIVEN, width=64, attribute=build.given(packed(facts)))
+        operand = np.where(self._is_pointer[operand], operand, self._any)
+        pairs = np.stack([operand, known[which.reshape(-1)]], axis=1)
+        build.define(names, Operator.MEET, pairs, width=64)
+
+    @cached_property
+    def _behind_accesses(self) -> tuple[I64, I64, I64, I64]:
+        """Return names of pointers behind accesses that these tell about.
+
+        The columns are the names, what they are called before, how many bytes behind the pointer
+        the access begins, and how many it has.
+        """
+        split, table = self._context.split, self._table
+        renamed = np.flatnonzero(
+            (split.kind == NameKind.COPY) & (split.point < split.flow.n_instructions)
+        )
+        keys = split.point[renamed] * self._program.n_values + split.value[renamed]
+        order = np.argsort(keys)
+        renamed, keys = renamed[order], keys[order]
+        row, place, n_bytes = accesses(self._program)
+        is_known = n_bytes >= 0
+        row, place, n_bytes = row[is_known], place[is_known], n_bytes[is_known]
+        value = table.operands[place].astype(np.int64)
+        distance = np.zeros(len(row), np.int64)
+        plain, added = self._constant_elements()
+        found: list[tuple[I64, I64, I64]] = []
+        for _ in range(_DEEPEST):
+            wanted = row * self._program.n_values + value
+            at = np.minimum(np.searchsorted(keys, wanted), max(len(keys) - 1, 0))
+            hits = keys[at] == wanted if len(keys) else np.zeros(len(at), bool)
+            found.append((renamed[at[hits]], distance[hits], n_bytes[hits]))
+            inner = value - self._first
+            goes_on = inner >= 0
+            goes_on[goes_on] = plain[inner[goes_on]]
+            row, inner, n_bytes = row[goes_on], inner[goes_on], n_bytes[goes_on]
+            distance = distance[goes_on] + added[inner]
+            value = table.operands[table.offsets[inner]].astype(np.int64)
+        names, distance, n_bytes = (np.concatenate(part) for part in zip(*found, strict=True))
+        operand = split.operands[split.offsets[names]].astype(np.int64)
+        names += self._program.n_values
+        keep = self._is_pointer[names] & (operand >= 0) & (np.abs(distance) < _LARGEST // 2)
+        return names[keep], operand[keep], distance[keep], n_bytes[keep]
+
+    def _constant_elements(self) -> tuple[Bools, I64]:
+        """Return which instructions add constants alone to an address, and how many bytes."""
+        table = self._table
+        rows = np.flatnonzero(table.opcode == Opcode.GETELEMENTPTR)
+        starts, ends = table.offsets[rows].astype(np.int64), table.offsets[rows + 1]
+        sums = address_sums(self._program, table.operands, starts, ends, table.about[rows])
+        is_plain = sums.is_known.copy()
+        is_plain[sums.row] = False
+        plain, added = np.zeros(len(table), bool), np.zeros(len(table), np.int64)
+        plain[rows], added[rows] = is_plain, sums.constant
+        return plain, added
+
     # What makes pointers
 
-    def _constants(self, build: ConstraintBuilder, is_offset: bool) -> None:
+    def _constants(self, build: ConstraintBuilder, about: _About) -> None:
         program, table = self._program, self._program.constants
         is_null = self._is_pointer & (self._values.operator == Operator.CONSTANT)
         is_null &= self._values.attribute == 0
         build.define(np.flatnonzero(is_null), Operator.NOTHING, width=64)
         size = self._global_sizes()
         known = np.flatnonzero(size >= 0)
-        number = np.zeros(len(known), np.int64) if is_offset else size[known]
+        number = np.zeros(len(known), np.int64) if about is _About.OFFSET else size[known]
         build.define(known, Operator.CONSTANT, width=64, attribute=number)
         rows = np.flatnonzero(
             (table.kind == ConstantKind.EXPRESSION) & (table.opcode == Opcode.GETELEMENTPTR)
@@ -155,7 +257,10 @@ class _Writer:
         plain[sums.row] = False
         plain[plain] = size[base[plain]] >= 0
         names = rows[plain] + program.bases[ValueKind.CONSTANT]
-        number = sums.constant[plain] if is_offset else size[base[plain]]
+        offset, whole = sums.constant[plain], size[base[plain]]
+        number = {
+            _About.OFFSET: offset, _About.SIZE: whole, _About.ROOM: whole - offset,
+        }[about]  # fmt: skip
         inside = self._is_pointer[names]
         build.define(names[inside], Operator.CONSTANT, width=64, attribute=number[inside])
 
@@ -168,14 +273,14 @@ class _Writer:
         is_open |= np.isin(table.linkage, (Linkage.WEAK, Linkage.LINKONCE, Linkage.EXTERN_WEAK))
         return np.where(is_open, -1, size)
 
-    def _made(self, build: ConstraintBuilder, is_offset: bool) -> None:
+    def _made(self, build: ConstraintBuilder, about: _About) -> None:
         """Locals and what allocators return begin at their first byte."""
         rows, sizes = self._locals(build)
         calls, products = self._allocated(build)
         rows, sizes = np.concatenate([rows, calls]), np.concatenate([sizes, products])
         names = rows + self._first
         keep = self._is_pointer[names]
-        if is_offset:
+        if about is _About.OFFSET:
             build.define(names[keep], Operator.CONSTANT, width=64, attribute=0)
         else:
             build.define(names[keep], Operator.JOIN, sizes[keep][:, None], width=64)
@@ -221,8 +326,10 @@ class _Writer:
             build.define(size, operator, pairs, width=64)
         return size
 
-    def _elements(self, build: ConstraintBuilder, is_offset: bool) -> None:
+    def _elements(self, build: ConstraintBuilder, about: _About) -> None:
         """An element's address is that of the base plus each index times a size.
+
+        There is as much less room behind it.
 
         The machine adds modulo 2^64, and so do these names: nothing is assumed about overflow.
         """
@@ -233,9 +340,10 @@ class _Writer:
         starts, ends = table.offsets[rows].astype(np.int64), table.offsets[rows + 1]
         base = self._context.split.operand[starts].astype(np.int64)
         base = np.where(self._is_pointer[base], base, self._any)
-        if not is_offset:
+        if about is _About.SIZE:
             build.define(rows + self._first, Operator.JOIN, base[:, None], width=64)
             return
+        step = Operator.ADD if about is _About.OFFSET else Operator.SUBTRACT
         sums = address_sums(self._program, table.operands, starts, ends, table.about[rows])
         total = base
         for nth in range(int(np.bincount(sums.row, minlength=1).max(initial=0))):
@@ -249,12 +357,12 @@ class _Writer:
             pairs = np.stack([index, stride], axis=1)
             build.define(product, Operator.MULTIPLY, pairs, width=64)
             pairs = np.stack([total[has], product], axis=1)
-            build.define(made, Operator.ADD, pairs, width=64)
+            build.define(made, step, pairs, width=64)
             total = total.copy()
             total[has] = made
         pairs = np.stack([total, self._numbers(build, sums.constant)], axis=1)
         names = rows + self._first
-        build.define(names[sums.is_known], Operator.ADD, pairs[sums.is_known], width=64)
+        build.define(names[sums.is_known], step, pairs[sums.is_known], width=64)
 
     def _numbers(self, build: ConstraintBuilder, numbers: I64) -> I64:
         """Return names of numbers."""

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from kleene.analyses.dataflow.context import Context
 from kleene.analyses.invariants.checks import CheckKind
 from kleene.analyses.invariants.library import Touch, calls_by_model
-from kleene.analyses.invariants.whole.addresses import constant_numbers
+from kleene.analyses.invariants.whole.addresses import accesses, constant_numbers
 from kleene.analyses.invariants.whole.pointers import Pointers
-from kleene.base.arrays import I64, U8, Bools, Ints
+from kleene.base.arrays import I64, U8, Bools
 from kleene.ir.codes import Flag, GlobalKind, Opcode, TypeKind, ValueKind
 
 KINDS = tuple(CheckKind)
@@ -25,7 +25,6 @@ SAFE, MAY_FAIL, FAILS, UNREACHABLE = range(4)  # verdicts
 _SIGNS = {Opcode.ADD: "+", Opcode.SUB: "-", Opcode.MUL: "*", Opcode.SHL: "<<"}
 _DIVISIONS = (Opcode.UDIV, Opcode.SDIV, Opcode.UREM, Opcode.SREM)
 _SHIFTS = (Opcode.SHL, Opcode.LSHR, Opcode.ASHR)
-_ACCESSES = {Opcode.LOAD: 0, Opcode.STORE: 1, Opcode.CMPXCHG: 0, Opcode.ATOMICRMW: 0}
 _LARGE = 1 << 61  # sums of two numbers below it do not overflow
 
 Integers = NDArray[np.object_]  # Python's: products of 64-bit numbers are exact
@@ -196,7 +195,8 @@ class Checker:
     # Memory
 
     def _accesses(self) -> None:
-        rows, names, n_bytes = self._addresses()
+        rows, places, n_bytes = accesses(self._program)
+        names = self._context.split.operand[places].astype(np.int64)
         is_made = self._is_made(names)
         safe, fails = self._not_zero(names)
         self._add(
@@ -267,36 +267,22 @@ class Checker:
             is_exact: whether it is always so many, or perhaps fewer.
             is_null: whether a null pointer is no fault.
         """
-        offset, size = self._pointers.offset, self._pointers.size
+        offset, size, room = (self._pointers.offset, self._pointers.size, self._pointers.room)
         known = self._is_known(names) & (n_bytes >= 0) & self._facts.has_value[names]
         low, high = offset.low[names], offset.high[names]
         least, most = size.low[names], size.high[names]
-        has_offset = offset.has_value[names] & size.has_value[names]
+        has_offset = offset.has_value[names] & size.has_value[names] & room.has_value[names]
+        # Where 0 <= offset, as a signed number, size - offset does not wrap around: it is the room.
+        inside = known & has_offset & (low >= 0) & (room.low[names] >= n_bytes)
         plain = known & has_offset & (low > -_LARGE) & (high < _LARGE) & (least > -_LARGE)
-        room = np.where(plain, least - np.maximum(n_bytes, 0), -1)
-        inside = plain & (low >= 0) & (high <= room)
+        inside |= plain & (low >= 0) & (high <= np.where(plain, least - n_bytes, -1))
         if is_exact:  # a pointer that is always null has no offset: runs stop at the other check
             inside |= known & ~has_offset
         elif is_null:
             inside |= known & (self._facts.most[names] == 0)
-        room = np.where(plain & (most < _LARGE), most - np.maximum(n_bytes, 0), _LARGE)
-        outside = plain & is_exact & ((high < 0) | (low > room))
+        last = np.where(plain & (most < _LARGE), most - n_bytes, _LARGE)
+        outside = plain & is_exact & ((high < 0) | (low > last))
         self._add(CheckKind.BOUNDS, rows, message, inside, outside)
-
-    def _addresses(self) -> tuple[I64, I64, I64]:
-        """Return all accesses: instructions, names of addresses, bytes (-1 if not known)."""
-        table, program = self._table, self._program
-        found: list[tuple[I64, I64, I64]] = []
-        for opcode, place in _ACCESSES.items():
-            rows = np.flatnonzero(table.opcode == opcode)
-            stored = {Opcode.STORE: 0, Opcode.CMPXCHG: 1, Opcode.ATOMICRMW: 1}.get(opcode)
-            values: Ints = rows + program.bases[ValueKind.INSTRUCTION]
-            if stored is not None:
-                values = table.operands[table.offsets[rows] + stored]
-            size = program.types.size[program.value_types[values]].astype(np.int64)
-            found.append((rows, self._operand(rows, place), size))
-        rows, names, size = (np.concatenate(part) for part in zip(*found, strict=True))
-        return rows.astype(np.int64), names, size
 
     def _is_made(self, names: I64) -> Bools:
         """Return which names are addresses of locals and global variables themselves."""
