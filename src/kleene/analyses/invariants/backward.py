@@ -9,10 +9,11 @@ a block, no run does.
 Around a loop, with head h and body B: a run that comes to h for the last time with R
 
     has come in with R, if it goes round no more;
-    or has gone round: then some way through B ends with R at h; and when it came in, the conditions
-    of R held that have no variable which B changes.
+    or has gone round: then some way ends with R at h, from h or from where B was come in to; and
+    when it came in, the conditions of R held that have no variable which B changes.
 
-Bourdoncle's weak topological order gives heads, so that every cycle has one and walks end.
+Bourdoncle's weak topological order gives heads, so that every cycle has one and walks end. A jump
+into a loop comes in to B at another block than h.
 """
 
 from __future__ import annotations
@@ -76,6 +77,12 @@ class Backward:
             if end > place and (end > place + 1 or node in run.graph.successors(node).tolist())
         }
         self._changed = {head: self._changes(inside) for head, inside in self._loops.items()}
+        self._entries = {
+            head: [
+                one for one in run.code.steps if one.target in inside and one.source not in inside
+            ]
+            for head, inside in self._loops.items()
+        }
         self._between: dict[int, list[list[Numbers]]] = {}
         self._steps_left = _MOST_STEPS
 
@@ -174,7 +181,7 @@ class Backward:
             return False
         kept = _without(conditions, self._changed[block])
         return self._is_possible(self._run.values[block], kept) and any(
-            self._comes_along(one, kept, stop) for one in entries
+            self._comes_along(one, kept, stop) for one in self._entries[block]
         )
 
     def _comes_along(self, step: Step, conditions: Conditions, stop: int) -> bool:
