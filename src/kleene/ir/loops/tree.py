@@ -338,21 +338,24 @@ class Unit:
 
 
 def walk(node: object) -> Iterator[object]:
-    """Yield `node` and all parts of it: statements, expressions and locations."""
-    if isinstance(node, tuple):
-        for one in node:
-            yield from walk(one)
-    elif isinstance(node, Expression | Location | Statement):
-        yield node
-        for name in _parts(type(node)):
-            yield from walk(getattr(node, name))
+    """Yield `node` and all parts of it: statements, expressions and locations, outer ones first."""
+    left = [node]
+    while left:
+        one = left.pop()
+        if isinstance(one, tuple):
+            left.extend(reversed(one))
+        elif isinstance(one, Expression | Location | Statement):
+            yield one
+            left.extend([getattr(one, name) for name in _reversed_parts(type(one))])
 
 
-def _parts(kind: type[Expression | Location | Statement]) -> tuple[str, ...]:
-    """Return the fields of a class of nodes that hold parts of a tree."""
-    if kind not in _PARTS:
-        _PARTS[kind] = tuple(one.name for one in fields(kind) if one.name not in ("type", "place"))
-    return _PARTS[kind]
+def _reversed_parts(kind: type[Expression | Location | Statement]) -> tuple[str, ...]:
+    """Return the fields of a class of nodes that hold parts of a tree, the last one first."""
+    found = _REVERSED_PARTS.get(kind)
+    if found is None:
+        names = [one.name for one in fields(kind) if one.name not in ("type", "place")]
+        found = _REVERSED_PARTS[kind] = tuple(reversed(names))
+    return found
 
 
-_PARTS: dict[type, tuple[str, ...]] = {}
+_REVERSED_PARTS: dict[type, tuple[str, ...]] = {}

@@ -17,7 +17,6 @@ from typing import Any
 
 import numpy as np
 
-from kleene.analyses.points_to.memory_model import UNKNOWN_OFFSET
 from kleene.base.errors import SourceError
 from kleene.ir import Program
 from kleene.ir.loops.tables import LoopTable, Root
@@ -146,6 +145,8 @@ class Pointers:
         that repeats stands for b + k*stride: whatever repeats with the same stride lies there if it
         is congruent. Objects of another stride may lie anywhere.
         """
+        from kleene.analyses.points_to.memory_model import UNKNOWN_OFFSET  # slow to import
+
         locations = self._locations
         of_base = {name: int(getattr(locations, name)[base]) for name in ("byte", "stride")}
         same = np.flatnonzero(locations.allocation == locations.allocation[base])

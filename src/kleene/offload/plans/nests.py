@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import islice, product
 from typing import Any
 
@@ -235,18 +236,22 @@ class Nests:
         """
         declared = {one.symbol for one in tree.walk(loop) if isinstance(one, tree.Declare)}
         arrays = {one for one in arrays_in(loop, written=True) if _is_small(one)}
-        return {
-            symbol
-            for symbol in assigned_in(loop) | declared | arrays
-            if symbol in declared or not is_live(following, symbol)
-            if all(self._is_temporary(symbol, cover, loop) for cover in covers)
-        }
+        found = assigned_in(loop) | declared | arrays
+        found = {one for one in found if one in declared or not is_live(following, one)}
+        for cover in covers:
+            # What no loop of an axis writes is computed again by every thread, outside of them.
+            written = found & set().union(*map(_written, cover))
+            outside = mapped(loop, partial(_emptied, cover=cover)) if written else loop
+            found -= {one for one in written if not self._is_temporary(one, cover, outside)}
+        return found
 
-    def _is_temporary(self, symbol: Symbol, cover: tuple[tree.Loop, ...], loop: tree.Loop) -> bool:
-        """Return whether no value of a variable gets out of an iteration of an axis."""
-        if not any(symbol in _written(one) for one in cover):
-            return True  # every thread computes it again, outside
-        outside = mapped(loop, lambda node: _emptied(node, cover))
+    def _is_temporary(
+        self, symbol: Symbol, cover: tuple[tree.Loop, ...], outside: tree.Loop
+    ) -> bool:
+        """Return whether no value of a variable gets out of an iteration of an axis.
+
+        `outside` is the nest whose loops of the axis have empty bodies.
+        """
         if reads(outside, symbol):
             return any(
                 form is not None and form.variable is symbol for form in map(counted, cover)
