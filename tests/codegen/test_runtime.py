@@ -19,11 +19,17 @@ class Array:
 
     def __init__(self, values: np.ndarray) -> None:
         self.values, self.dtype, self.size = values, values.dtype, values.size
-        self.nbytes, self.flags = values.nbytes, values.flags
+        self.nbytes, self.flags, self.shape = values.nbytes, values.flags, values.shape
         self.data, self.device = SimpleNamespace(ptr=values.ctypes.data), SimpleNamespace(id=0)
 
     def reshape(self, _: int) -> Array:
         return self
+
+    def get(self) -> np.ndarray:
+        return self.values.copy()
+
+    def set(self, values: np.ndarray) -> None:
+        self.values[...] = values
 
 
 class Stream:
@@ -58,12 +64,17 @@ def cupy(monkeypatch):
             get_current_stream=Stream,
             Device=lambda *_: SimpleNamespace(id=0, __enter__=None, __exit__=None),
             alloc_pinned_memory=bytearray,
+            UnownedMemory=lambda address, size, owner, device: (address, owner),
+            MemoryPointer=lambda memory, offset: memory,
             runtime=SimpleNamespace(memcpyAsync=copied, memcpy=copied),
         ),
     )
     made.cuda.Device = Device
+    made.ndarray = lambda shape, dtype, memory: SimpleNamespace(
+        data=SimpleNamespace(ptr=memory[0]), owner=memory[1]
+    )
     monkeypatch.setitem(sys.modules, "cupy", made)
-    monkeypatch.setattr(runtime, "_movers", None)
+    monkeypatch.setattr(runtime.transfers, "_movers", None)
     return made
 
 
@@ -108,22 +119,97 @@ def test_too_little_memory_is_told_before_anything_changes(cupy):
     a, b = np.arange(4.0), np.zeros(4)
     cupy.room.n_bytes = 8
     run, known = runtime.Run(lambda *_: None, cupy), called(32).prepared((4, a, b))
-    with pytest.raises(runtime.TooLittleMemoryError):
+    with pytest.raises(runtime.NotExecutedError):
         runtime.executed(run, double, known, (4, a, b))
     assert not b.any()
 
 
 def test_too_little_memory_of_a_later_step_is_an_error_if_an_array_may_have_changed(cupy):
     def steps(run, n, a, b):
+        if n == 4:
+            run.grid("double", (n,), (a, b))
         raise MemoryError
 
     run, (a, b) = runtime.Run(lambda *_: None, cupy), (np.arange(4.0), np.zeros(4))
-    with pytest.raises(runtime.TooLittleMemoryError):
+    with pytest.raises(runtime.NotExecutedError):
         runtime.executed(run, steps, called(32).prepared((4, a, b)), (4, a, b))
     there = Array(np.zeros(4))
-    with pytest.raises(MemoryError) as error:
-        runtime.executed(run, steps, called(32).prepared((4, a, there)), (4, a, there))
-    assert not isinstance(error.value, runtime.TooLittleMemoryError)
+    for args in ((4, a, there), (4, there, Array(np.zeros(4)))):
+        with pytest.raises(MemoryError):
+            runtime.executed(run, steps, called(32).prepared(args), args)
+        before = (3, *args[1:])  # nothing is launched before there is too little memory
+        with pytest.raises(runtime.NotExecutedError):
+            runtime.executed(run, steps, called(32).prepared(before), before)
+
+
+def test_storage_for_a_section_has_the_addresses_of_the_whole_array(cupy):
+    seen = []
+
+    def steps(run, n, a, b):
+        seen.append((a.data.ptr, b.data.ptr))
+        start = ctypes.cast(a.data.ptr, ctypes.POINTER(ctypes.c_double))
+        to = ctypes.cast(b.data.ptr, ctypes.POINTER(ctypes.c_double))
+        for i in range(n - 2, n):
+            to[i] = 2 * start[i]
+
+    n = 1000
+    a, b = np.arange(float(n)), np.full(n, -1.0)
+    last = (8 * n - 16, 8 * n)
+    sections = {"a": (last, (0, 0), (0, 0)), "b": (last, last, (0, 0))}
+    parameters = [("n", "scalar", "int32"), ("a", "array", "float64"), ("b", "array", "float64")]
+    known = runtime.Arguments("f", parameters, [], lambda n: sections).prepared((n, a, b))
+    cupy.room.n_bytes = 16
+    runtime.parts_executed(runtime.Run(lambda *_: None, cupy), steps, known, (n, a, b))
+    assert (b[: n - 2] == -1).all()
+    assert b[n - 2 :].tolist() == [2 * n - 4, 2 * n - 2]
+    assert seen[0][0] != a.ctypes.data
+    cupy.room.n_bytes = 15
+    with pytest.raises(runtime.NotExecutedError):
+        runtime.parts_executed(runtime.Run(lambda *_: None, cupy), steps, known, (n, a, b))
+
+
+@pytest.mark.parametrize(
+    ("counts", "block"),
+    [
+        ((500, 500), (32, 8)),
+        ((4, 1_000_000), (32, 16)),
+        ((4, 20_000_000), (2, 512)),
+        ((4, 3, 4_000_000), (4, 4, 64)),
+        ((100,), (32,)),
+    ],
+)
+def test_blocks_are_taller_where_a_grid_would_have_too_many_rows(counts, block):
+    assert runtime.block_of(counts, runtime.BLOCKS) == block
+
+
+def test_a_grid_that_no_block_makes_small_enough_is_not_launched(cupy):
+    a, b = np.arange(4.0), np.zeros(4)
+
+    def steps(run, n, a, b):
+        run.grid("double", (1, 1 << 30), ())
+
+    run, known = runtime.Run(lambda *_: None, cupy), called(32).prepared((4, a, b))
+    with pytest.raises(runtime.NotExecutedError, match="blocks is too large") as error:
+        runtime.executed(run, steps, known, (4, a, b))
+    assert not error.value.is_memory
+
+
+class FailedError(Exception):
+    pass
+
+
+@pytest.mark.parametrize("name", ["CompileException", "CUDADriverError"])
+def test_kernels_that_the_gpu_cannot_load_are_an_error_of_their_own(cupy, name):
+    def compiled():
+        raise cupy.cuda.__dict__["errors"][name]("CUDA_ERROR_UNSUPPORTED_PTX_VERSION")
+
+    kinds = {one: type(one, (FailedError,), {}) for one in ("CompileException", "CUDADriverError")}
+    cupy.cuda.errors = kinds
+    cupy.cuda.compiler = SimpleNamespace(CompileException=kinds["CompileException"])
+    cupy.cuda.driver = SimpleNamespace(CUDADriverError=kinds["CUDADriverError"])
+    cupy.RawModule = lambda **_: SimpleNamespace(compile=compiled)
+    with pytest.raises(runtime.UnusableGpuError, match=f"{name}: CUDA_ERROR_UNSUPPORTED"):
+        runtime.device_run("")
 
 
 def test_arrays_that_share_storage_are_told(cupy):

@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 import keyword
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from kleene.codegen.arguments import Passed, arguments
@@ -266,6 +267,14 @@ def source(plan: Plan, prefix: str = "") -> str:
     if plan.returned is not None:
         driver.write(1, f"return {_Returned(plan, driver.names).value(plan.returned)}")
     return "\n".join([*lines, "", "", *driver.lines]) + "\n"
+
+
+def values_source(plan: Plan, name: str, values: Sequence[Expression]) -> str:
+    """Return a function that computes host expressions from the parameters of a plan."""
+    driver = _Driver(plan)
+    names = [driver.name(one) for one in plan.parameters]
+    listed = "".join(f"{driver.value(one)}, " for one in values)
+    return f"def {name}({', '.join(names)}):\n    return ({listed})\n"
 
 
 class _Returned(_Driver):

@@ -17,6 +17,7 @@ from kleene.codegen.runtime import ArgumentError
 from kleene.kernels import launch
 from kleene.kernels.launch import host
 from kleene.offload.plans import FallbackWarning, call
+from tests.codegen.test_runtime import Array
 from tests.offload.kernels.loop_programs import PROGRAMS
 
 CODE = """
@@ -27,6 +28,12 @@ double total(int n, const double *a) {
 }
 void shift(int n, float *to, const float *from) {
   for (int i = 0; i < n; i++) to[i] = from[i + 1] + 1;
+}
+void back(int n, float *to, const float *from) {
+  for (int i = 0; i < n; i++) to[i] = from[i] + 1;
+}
+void scaled(int n, double t, const double *restrict a, double *restrict b) {
+  for (int i = 0; i < n; i++) b[i] = t * a[i];
 }
 void count(int n, int *bins, const int *keys) {
   for (int i = 0; i < n; i++) bins[keys[i]] += 1;
@@ -83,6 +90,16 @@ def k(tmp_path_factory):
     return kleene.load(str(file)).kernels()
 
 
+class Series:
+    """What has a type and a size, but is no array of NumPy or CuPy."""
+
+    dtype, nbytes, data = np.dtype(float), 3200, b""
+
+
+def unaligned(n: int) -> np.ndarray:
+    return np.zeros(8 * n + 1, np.uint8)[1:].view(np.float64)
+
+
 @pytest.fixture(scope="module")
 def gemm():
     return kleene.load(str(PROGRAMS / "polybench" / "gemm.c")).kernels().gemm
@@ -114,10 +131,11 @@ def test_what_does_not_fit_the_gpu_is_computed_on_the_cpu(gemm, monkeypatch):
     def no_room(*_):
         raise MemoryError
 
-    monkeypatch.setattr(runtime, "moved_in", no_room)
+    monkeypatch.setattr(runtime.transfers, "moved_in", no_room)
+    monkeypatch.setattr(runtime.Run, "part", no_room)
     c, a, b = matrices()
     wanted = 1.5 * a @ b + 0.5 * c
-    with launch.on_host(), pytest.warns(FallbackWarning, match="not enough memory"):
+    with launch.on_host(), pytest.warns(FallbackWarning, match="partly computed on the CPU"):
         gemm(20, 20, 20, 1.5, 0.5, c, a, b)
     np.testing.assert_allclose(c, wanted)
 
@@ -167,11 +185,47 @@ def test_arrays_that_overlap_are_computed_in_order(k):
     np.testing.assert_array_equal(both, wanted)
 
 
+def test_arrays_of_the_gpu_that_overlap_do_so_in_the_copies_that_the_cpu_gets(k):
+    """What `back` writes is what it reads next: two copies would give another result."""
+    both = np.zeros(9, np.float32)
+    there = Array(both)
+    to, source = Array(both[1:]), Array(both[:8])
+    wanted = [float(n) for n in range(1, 9)]  # to[i] = from[i] + 1, and from[i + 1] is to[i]
+    with pytest.warns(FallbackWarning, match="overlap"):
+        k.back(8, to, source)
+    assert there.values[1:].tolist() == wanted
+
+
+def test_a_negative_zero_is_no_zero(k):
+    a = np.ones(1)
+    for t in (0.0, -0.0, 0.0):
+        b = np.ones(1)
+        k.scaled(1, t, a, b, device="cpu")
+        assert np.signbit(b[0]) == np.signbit(t)
+        a[0] = 1  # the same arrays and sizes: only the sign differs
+
+
+def test_a_gpu_that_loads_no_kernels_is_an_error_only_if_it_is_asked_for(gemm, monkeypatch):
+    def run_on(_):
+        raise runtime.UnusableGpuError("CUDADriverError: UNSUPPORTED_PTX_VERSION")
+
+    monkeypatch.setattr(gemm, "_run_on", run_on)
+    monkeypatch.setattr(gemm, "_runs", {})
+    c, a, b = matrices()
+    wanted = 1.5 * a @ b + 0.5 * c
+    with launch.on_host(), pytest.warns(FallbackWarning, match="UNSUPPORTED_PTX_VERSION"):
+        gemm(20, 20, 20, 1.5, 0.5, c, a, b)
+    np.testing.assert_allclose(c, wanted)
+    with launch.on_host(), pytest.raises(SourceError, match="cannot run on this GPU") as error:
+        gemm(20, 20, 20, 1.5, 0.5, c, a, b, device="cuda")
+    assert error.value.id == "kernels/unusable-gpu"
+
+
 def test_a_function_without_kernels_is_called_as_it_is_written(k):
     a = np.array([2.0, 3.0, 4.0])
     k.running(3, a)
     np.testing.assert_array_equal(a, [2, 6, 24])
-    assert k.running.plan.reason == "the loop of line 14 is sequential"
+    assert k.running.plan.reason == "the loop of line 20 is sequential"
     with pytest.raises(SourceError, match="'running' has no kernels") as error:
         k.running(3, a, device="cuda")
     assert error.value.id == "kernels/no-kernels"
@@ -184,6 +238,16 @@ def test_a_function_without_kernels_is_called_as_it_is_written(k):
         ({6: np.zeros((20, 40))[:, ::2]}, "a", "not-contiguous", "is not contiguous"),
         ({7: np.zeros((20, 19))}, "b", "array-too-small", "has 380 elements, 400 are needed"),
         ({7: [1.0]}, "b", "not-an-array", "must be an array of float64, not list"),
+        ({7: np.float64(1)}, "b", "not-an-array", "must be an array of float64, not float64"),
+        ({7: Series()}, "b", "not-an-array", "must be an array of float64, not Series"),
+        ({6: np.zeros((20, 20), order="F")}, "a", "not-contiguous", "is not contiguous"),
+        ({6: np.zeros((20, 20), ">f8")}, "a", "wrong-dtype", "is an array of >f8"),
+        ({7: unaligned(400)}, "b", "not-aligned", "does not begin at a multiple of 8 bytes"),
+        ({2: "20"}, "nk", "not-a-number", "must be a number of int32, not '20'"),
+        ({3: 1j}, "alpha", "not-a-number", "must be a number of float64, not 1j"),
+        ({3: np.ones(1)}, "alpha", "not-a-number", "must be a number of float64, not array"),
+        ({2: float("nan")}, "nk", "out-of-range", "is nan, which is no int32"),
+        ({2: None}, "nk", "not-a-number", "must be a number of int32, not None"),
         ({0: 2.5}, "ni", "out-of-range", "is 2.5, which is no int32"),
         ({1: 2**40}, "nj", "out-of-range", "is 1099511627776, which is no int32"),
         ({3: "x"}, "alpha", "not-a-number", "must be a number of float64, not 'x'"),

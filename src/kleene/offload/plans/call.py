@@ -10,7 +10,7 @@ import ctypes
 import os
 import time
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
@@ -18,16 +18,20 @@ import numpy as np
 
 from kleene.base.errors import SourceError
 from kleene.codegen import cuda, python, runtime, threads
-from kleene.codegen.plan import Plan
+from kleene.codegen.plan import CannotError, Plan
 from kleene.codegen.text import element_of
 from kleene.kernels import launch
 from kleene.offload.plans.built import compiled, written
 from kleene.offload.plans.moved import sections_for
+from kleene.offload.plans.parts import Part, executed, parts_of
 
 if TYPE_CHECKING:
     from kleene.offload.kernels.result import Analysed
     from kleene.offload.plans.cost import Prediction
     from kleene.offload.plans.machine import Machine
+
+
+_UPDATE = "update the driver, or install a CuPy for it; the device 'cpu' needs neither"
 
 
 class FallbackWarning(UserWarning):
@@ -109,7 +113,14 @@ class GeneratedFunction:
                 return self._on_cpu(known.given(args), is_sequential=choice == "core")
         elif device == "cpu":
             return self._on_cpu(known.given(args))
-        return self._on_device(known, args)
+        try:
+            return self._on_device(known, args)
+        except runtime.UnusableGpuError as error:
+            if device == "cuda":
+                message = f"'{self.plan.function}' cannot run on this GPU: {error}"
+                raise SourceError(None, "kernels/unusable-gpu", message, _UPDATE) from None
+            self._warn(f"computed on the CPU: kernels cannot run on this GPU, {error}")
+        return self._on_cpu(known.given(args))
 
     def _choice(self, values: tuple[Any, ...]) -> str:
         """Return where a call with arrays of NumPy is fastest; kept for these values."""
@@ -239,15 +250,45 @@ class GeneratedFunction:
         warnings.warn(f"{self.plan.function}: {message}", FallbackWarning, stacklevel=3)
 
     def _on_device(self, known: runtime.Prepared, args: Sequence[Any]) -> Any:
+        try:
+            return runtime.executed(self._run, self._driver[1], known, args)
+        except runtime.NotExecutedError as error:
+            reason = str(error)
+            if error.is_memory:
+                reason = f"not enough memory on the GPU, {error}"
+                parts, why_not = self._parts_or_reason
+                if parts:
+                    left = executed(self.plan, parts, known.given(args))
+                    if left:
+                        self._warn(f"partly computed on the CPU: not enough memory, {left}")
+                    return None
+                reason += f"; not in parts: {why_not}"
+        self._warn(f"computed on the CPU: {reason}")
+        return self._on_cpu(known.given(args))
+
+    def execute_part(self, args: Sequence[Any]) -> None:
+        """Call the function on the GPU, with memory there for the sections of NumPy's arrays alone.
+
+        Raises:
+            NotExecutedError: that is too much, too; no argument has changed.
+        """
+        runtime.parts_executed(self._run, self._driver[1], self._arguments.prepared(args), args)
+
+    @cached_property
+    def _parts_or_reason(self) -> tuple[tuple[Part, ...], str]:
+        try:
+            return parts_of(self.plan, self._analysed), ""
+        except CannotError as error:
+            return (), str(error)
+
+    @property
+    def _run(self) -> runtime.Run:
+        """Where kernels run now; they are compiled once for each place."""
         backend = launch.current()
         run = self._runs.get(backend)
         if run is None:
             run = self._runs[backend] = self._run_on(backend)
-        try:
-            return runtime.executed(run, self._driver[1], known, args)
-        except runtime.TooLittleMemoryError:
-            self._warn("not enough memory on the GPU: computed on the CPU")
-        return self._on_cpu(known.given(args))
+        return run
 
     def _run_on(self, backend: launch.Backend) -> runtime.Run:
         if launch.chosen() is None:
@@ -307,15 +348,13 @@ def call_c(
 
     `result` is the type of what it returns in NumPy's words, or nothing.
     """
-    arrays: dict[str, Any] = {}
+    arrays = on_host({own: given[own] for own, kind, _ in parameters if kind == "array"})
     values: list[Any] = []
     for own, kind, dtype in parameters:
-        value = given[own]
         if kind == "array":
-            arrays[own] = value if isinstance(value, np.ndarray) else value.get()
             values.append(ctypes.c_void_p(arrays[own].ctypes.data))
         else:
-            values.append(np.ctypeslib.as_ctypes_type(np.dtype(dtype))(value))
+            values.append(np.ctypeslib.as_ctypes_type(np.dtype(dtype))(given[own]))
     function = library[name]
     function.restype = None if not result else np.ctypeslib.as_ctypes_type(np.dtype(result))
     answer = function(*values)
@@ -323,6 +362,48 @@ def call_c(
         if array is not given[own]:
             given[own].set(array)
     return answer
+
+
+def on_host(arrays: Mapping[str, Any]) -> dict[str, Any]:
+    """Return arrays in the host's memory: copies of those of CuPy, others as they are.
+
+    Arrays that share storage share it in the copies, too: C's results hang on that.
+
+        a  [0, 80)  |#####-----|          one copy of [0, 112), of which a is the first 80 bytes
+        b [32, 112)    |##########|       and b the last 80
+    """
+    found = {name: one for name, one in arrays.items() if isinstance(one, np.ndarray)}
+    others = {name: one for name, one in arrays.items() if name not in found}
+    group: list[str] = []
+    end = -1
+    for name in sorted(others, key=lambda each: runtime.address_of(others[each])):
+        start = runtime.address_of(others[name])
+        if group and start >= end:
+            found |= _together({each: others[each] for each in group})
+            group = []
+        group.append(name)
+        end = max(end, start + others[name].nbytes)
+    return found | _together({each: others[each] for each in group})
+
+
+def _together(arrays: Mapping[str, Any]) -> dict[str, Any]:
+    """Return copies of CuPy's arrays in one storage, as far from each other as they are.
+
+    It begins at a multiple of 16 bytes, as NumPy's storage does: all stay aligned.
+    """
+    if not arrays:
+        return {}
+    starts = {name: runtime.address_of(one) for name, one in arrays.items()}
+    first = min(starts.values()) // 16 * 16
+    end = max(starts[name] + one.nbytes for name, one in arrays.items())
+    storage = np.zeros(end - first, np.uint8)
+    found = {}
+    for name, one in arrays.items():
+        at = starts[name] - first
+        view = storage[at : at + one.nbytes].view(one.dtype).reshape(one.shape)
+        view[...] = one.get()
+        found[name] = view
+    return found
 
 
 def call_nest(library: Any, name: str, args: Sequence[Any]) -> None:

@@ -545,7 +545,7 @@ class _Model:
             return (1024,)
         if not counts:
             return (1,)
-        return self.blocks.get(len(counts)) or (runtime.line_of(counts[0]),)
+        return runtime.block_of(counts, self.blocks)
 
     def _threads(
         self, kind: str, counts: tuple[int, ...], block: tuple[int, ...]

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from importlib.resources import files
 
-from kleene.codegen import cuda, cuda_host, python, threads
+from kleene.codegen import cuda, cuda_host, python, runtime, threads
 from kleene.codegen.plan import CannotError, Plan
 from kleene.offload.plans.call import parameters_of
 
@@ -34,8 +33,7 @@ def file_of(plans: Sequence[Plan], kind: str) -> tuple[str, list[str]]:
 
 
 def _python(plans: Sequence[Plan]) -> str:
-    runtime = files("kleene.codegen").joinpath("runtime.py").read_text(encoding="utf-8")
-    pieces = [runtime]
+    pieces = [runtime.text()]
     for plan in plans:
         name = plan.function
         overlaps = ", ".join(map(repr, plan.overlaps))

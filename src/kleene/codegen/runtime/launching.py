@@ -1,0 +1,254 @@
+"""Where kernels run: the grid of each kind of launch, and CuPy, which compiles and launches."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+REDUCTION_THREADS = 256
+_TILE_THREADS = 128
+_MAX_BLOCKS = 1024  # of a reduction: more partial results would cost more than they save
+ONE_RESIDENT = 4096  # threads up to which one block does all steps of a loop
+ONE_BLOCK = 8192  # iterations up to which one block does a reduction alone
+BLOCKS = {2: (32, 8), 3: (32, 4, 2)}
+_MAX_GRID = (2**31 - 1, 65535, 65535)
+
+
+class Run:
+    """A place where kernels run, by a function that launches one and a module of arrays."""
+
+    def __init__(self, launch: Callable[..., None], xp: Any) -> None:
+        self._launch = launch
+        self.n_launches = 0  # so far
+        self.xp = xp
+        self._partial: dict[Any, Any] = {}
+        self.on_cpu: Callable[[str, Sequence[Any]], None] | None = None  # calls compiled C
+        self.most_resident = 1 << 21  # points of a step up to which loops are one launch
+        self.least_tiled = 64  # rows, columns and terms from which on sums are by tiles or warps
+        self.blocks = dict(BLOCKS)
+
+    def _start(self, name: str, grid: Any, block: Any, args: Any, **more: Any) -> None:
+        self.n_launches += 1
+        self._launch(name, grid, block, args, **more)
+
+    def grid(self, name: str, counts: Sequence[int], args: Sequence[Any]) -> None:
+        """Launch a thread for each point of a box; without counts, one thread."""
+        if not counts:
+            self._start(name, (1,), (1,), args)
+            return
+        if min(counts) <= 0:
+            return
+        block = block_of(counts, self.blocks)
+        grid = tuple(-(-count // size) for count, size in zip(counts, block, strict=True))
+        _check_grid(name, grid)
+        self._start(name, grid, block, args)
+
+    def tiles(
+        self,
+        name: str,
+        counts: Sequence[int],
+        depth: int,
+        tile: tuple[int, int],
+        args: Sequence[Any],
+    ) -> None:
+        """Launch a kernel by tiles of rows and columns if there are enough; else one by threads."""
+        if min(*counts, depth) < self.least_tiled or min(counts) <= 0:
+            self.grid(name, counts, args)
+            return
+        columns, rows = counts
+        grid = (-(-columns // tile[1]), -(-rows // tile[0]))
+        _check_grid(name, grid)
+        self._start(f"{name}_tiled", grid, (_TILE_THREADS,), args)
+
+    def rows(self, name: str, counts: Sequence[int], depth: int, args: Sequence[Any]) -> None:
+        """Launch a kernel with a warp for each row if sums are long; else one by threads."""
+        if depth < self.least_tiled or counts[0] <= 0:
+            self.grid(name, counts, args)
+            return
+        self._start(f"{name}_rows", (-(-counts[0] // 8),), (256,), args)
+
+    def columns(self, name: str, counts: Sequence[int], depth: int, args: Sequence[Any]) -> None:
+        """Launch a kernel with blocks for 32 columns each if sums are long; else one by threads."""
+        if depth < self.least_tiled or counts[0] <= 0:
+            self.grid(name, counts, args)
+            return
+        threads = 128 if self.xp is np else 1024
+        self._start(f"{name}_columns", (-(-counts[0] // 32),), (threads,), args)
+
+    def resident(self, name: str, points: int, has_loops: bool, args: Sequence[Any]) -> bool:
+        """Launch a loop whole, if its largest step has few points; return whether it was done.
+
+        One block takes up to `ONE_RESIDENT` points in turn, if these have no loops of their own.
+        Else they are divided among blocks on all multiprocessors, which are launched together.
+        """
+        if points > self.most_resident:
+            return False
+        barrier = self.xp.zeros(1, np.uint32)
+        if self.xp is np:
+            self._start(name, (1,), (64,), (*args, barrier))
+        elif points <= ONE_RESIDENT and not has_loops:
+            self._start(name, (1,), (min(1024, _warps(points)),), (*args, barrier))
+        else:
+            n = self._n_processors()
+            threads = min(1024, _warps(-(-points // n))) if has_loops else 1024
+            blocks = min(n, -(-points // threads))
+            self._start(name, (blocks,), (threads,), (*args, barrier), together=True)
+        return True
+
+    def _n_processors(self) -> int:
+        """Return the number of multiprocessors of the device."""
+        found: int = self.xp.cuda.Device().attributes["MultiProcessorCount"]
+        return found
+
+    def reduce(self, name: str, count: int, args: Sequence[Any], dtype: Any) -> None:
+        """Launch a reduction over iterations, and the combination of its blocks' results."""
+        blocks = reduction_blocks(count)
+        key = (dtype, 0 if self.xp is np else self.xp.cuda.get_current_stream().ptr)
+        partial = self._partial.get(key)
+        if partial is None:
+            partial = self._partial[key] = self.empty(_MAX_BLOCKS, dtype)
+        self._start(name, (blocks,), (REDUCTION_THREADS,), (*args, partial))
+        if blocks > 1:
+            given = (*args, partial, np.int32(blocks))
+            self._start(f"{name}_total", (1,), (REDUCTION_THREADS,), given)
+
+    def scan(self, name: str, args: Sequence[Any]) -> None:
+        """Launch a scan, which one block does."""
+        self._start(name, (1,), (64 if self.xp is np else 1024,), args)
+
+    def host(self, name: str, args: Sequence[Any], written: str) -> None:
+        """Execute a sequential loop on the host, on copies of arrays; copy those back it writes.
+
+        Of each argument `written` says "w" or "r".
+        """
+        if self.on_cpu is None:
+            raise RuntimeError(f"{name} is executed by the host, which has no such function")
+        self.n_launches += 1
+        given = [one.get() if hasattr(one, "get") else one for one in args]
+        self.on_cpu(name, given)
+        for one, copy, way in zip(args, given, written, strict=True):
+            if way == "w" and copy is not one:
+                one.set(copy)
+
+    def scalar(self, value: Any, dtype: Any) -> Any:
+        """Return a variable of the device."""
+        return self.xp.full(1, value, dtype)
+
+    def empty(self, size: int, dtype: Any) -> Any:
+        """Return an array of the device."""
+        return self.xp.zeros(max(size, 1), dtype)
+
+    def part(self, first: int, end: int, dtype: Any) -> Any:
+        """Return an array of `end` elements of the device; those from `first` have storage.
+
+        Where a kernel is given it, elements have the places that they have in the whole array:
+        it begins `first` elements before its storage.
+        """
+        if self.xp is np:
+            return np.empty(end, dtype)
+        storage = self.xp.empty(end - first, dtype)
+        size = storage.dtype.itemsize
+        cuda = self.xp.cuda
+        address = storage.data.ptr - first * size
+        memory = cuda.UnownedMemory(address, end * size, storage, cuda.Device().id)
+        return self.xp.ndarray((end,), dtype, cuda.MemoryPointer(memory, 0))
+
+    def like(self, array: Any) -> Any:
+        """Return an array of the same size."""
+        return self.xp.empty_like(array)
+
+    def copy(self, to: Any, array: Any) -> None:
+        """Copy an array of the device to another one."""
+        to[...] = array
+
+    def fetch(self, scalar: Any) -> Any:
+        """Return the value of a variable of the device."""
+        return scalar.item()
+
+    def element(self, array: Any, index: int) -> Any:
+        """Return the value of an element of the device."""
+        return array.reshape(-1)[index].item()
+
+
+def reduction_blocks(count: int) -> int:
+    """Return how many blocks share the iterations of a reduction."""
+    return 1 if count <= ONE_BLOCK else min(_MAX_BLOCKS, -(-count // (REDUCTION_THREADS * 4)))
+
+
+class GridTooLargeError(OverflowError):
+    """A launch of more blocks than a grid may have."""
+
+
+class UnusableGpuError(RuntimeError):
+    """A GPU for which kernels cannot be compiled, or that does not load them."""
+
+
+def _check_grid(name: str, grid: Sequence[int]) -> None:
+    if any(size > most for size, most in zip(grid, _MAX_GRID, strict=False)):
+        raise GridTooLargeError(f"{name}: a grid of {tuple(grid)} blocks is too large")
+
+
+def block_of(counts: Sequence[int], blocks: Mapping[int, tuple[int, ...]]) -> tuple[int, ...]:
+    """Return the threads of a block along x, y, z for so many threads in all.
+
+    `blocks` are the shapes by their dimensions. A grid has at most 65535 blocks along y and z: a
+    block becomes taller until they suffice, and narrower when it has 1024 threads.
+
+        counts (4, 1_000_000), shape (32, 8): 125,000 blocks along y; (32, 16) gives 62,500
+    """
+    found = list(blocks.get(len(counts)) or (line_of(counts[0]),))
+    for axis in range(1, len(counts)):
+        while found[axis] < (1024, 1024, 64)[axis] and -(-counts[axis] // found[axis]) > 65535:
+            if math.prod(found) >= 1024:
+                widest = max((n for n in range(len(found)) if n != axis), key=lambda n: found[n])
+                if found[widest] == 1:
+                    break
+                found[widest] //= 2
+            found[axis] *= 2
+    return tuple(found)
+
+
+class Launcher:
+    """Kernels of CUDA C++, compiled by CuPy, which keeps them; launched on the current stream."""
+
+    def __init__(self, source: str) -> None:
+        import cupy
+
+        self._module = cupy.RawModule(code=source, options=("-std=c++17",))
+        self._kernels: dict[str, Callable[..., None]] = {}
+        errors = (cupy.cuda.compiler.CompileException, cupy.cuda.driver.CUDADriverError)
+        try:
+            self._module.compile()
+        except errors as error:  # of NVRTC or of the driver, older than the other or than the GPU
+            raise UnusableGpuError(f"{type(error).__name__}: {error}") from error
+
+    def __call__(self, name: str, grid: Any, block: Any, args: Any, together: bool = False) -> None:
+        """Launch a kernel; arguments are arrays of CuPy, and scalars of NumPy.
+
+        With `together`, all blocks are on the GPU at once, and may wait for each other.
+        """
+        kernel = self._kernels.get(name)
+        if kernel is None:
+            # The function itself: what CuPy wraps it into looks at its attributes in each launch.
+            kernel = self._kernels[name] = self._module.get_function(name).kernel
+        kernel(grid, block, args, 0, None, together)
+
+
+def device_run(source: str) -> Run:
+    """Return the GPU as a place where kernels of CUDA C++ run, compiled."""
+    import cupy
+
+    return Run(Launcher(source), cupy)
+
+
+def _warps(count: int) -> int:
+    """Return the threads of the warps that have so many."""
+    return -(-max(count, 1) // 32) * 32
+
+
+def line_of(count: int) -> int:
+    """Return the threads of a block of one dimension: few if there would be few blocks."""
+    return 256 if count >= 1 << 17 else 64 if count >= 1 << 12 else 32
