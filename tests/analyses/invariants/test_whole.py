@@ -8,6 +8,7 @@ import pytest
 
 from kleene import load
 from kleene.analyses.invariants import InvariantsResult, Verdict
+from kleene.analyses.invariants.whole import EVALUATIONS_A_SECOND
 from tests.analyses.dataflow.outside import load as load_with_text
 
 from .outside import check
@@ -240,6 +241,38 @@ def test_functions_left_to_intervals_are_named(tmp_path: Path) -> None:
     """
     result = analysed(text, tmp_path, domain="octagon")
     assert any("setjmp" in note for one in result.functions for note in one.notes)
+
+
+LOOPS = """
+int busy(int n, int m) {
+  int a[8] = {0}, s = 0;
+  for (int i = 0; i < n; i++) if (n < 8) s ^= a[i];
+  for (int i = 0; i < m; i++) if (m < 8) s ^= a[i];
+  return s;
+}
+int quick(int n) {
+  int a[4] = {0};
+  for (int i = 0; i < n; i++) if (n < 4) return a[i];
+  return 0;
+}
+"""
+
+
+def test_octagons_of_a_function_have_as_much_work_as_is_given(tmp_path: Path) -> None:
+    """Work is counted, and no clock is read: what is given up does not depend on the machine."""
+    free = analysed(LOOPS, tmp_path, domain="octagon")
+    assert not any(one.notes for one in free.functions)
+    most = 40 / EVALUATIONS_A_SECOND  # nodes of packs: enough for the one function
+    short = analysed(LOOPS, tmp_path, domain="octagon", time_s=most)
+    notes = [note for one in short.functions for note in one.notes]
+    assert notes == ["octagons were given up in busy: the time for it is over; intervals stand"]
+    by_interval = analysed(LOOPS, tmp_path, domain="interval")
+    for function, expected in (("busy", by_interval), ("quick", free)):
+        for kind in ("bounds", "overflow"):
+            assert verdicts(short, kind, function) == verdicts(expected, kind, function)
+    assert verdicts(short, "bounds", "busy") != verdicts(free, "bounds", "busy")
+    enough = analysed(LOOPS, tmp_path, domain="octagon", time_s=1.0)
+    assert [one.verdict for one in enough.checks] == [one.verdict for one in free.checks]
 
 
 def test_large_programs_are_whole_by_themselves(tmp_path: Path) -> None:

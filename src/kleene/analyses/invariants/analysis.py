@@ -54,6 +54,7 @@ class Invariants:
         wraps: whether signed overflow wraps around, as with `-fwrapv`; else it is checked, and
             assumed not to happen afterwards.
         time_s: seconds for each function; then the result of cheaper domains stands. 0: no limit.
+            Of whole programs, these are counted as steps of octagons, on any machine alike.
         whole_program: whether all functions are looked at together, every fact about a value for
             all calls alike (intervals and octagons only); else each by itself with callees laid in.
             None: together if the program has more than 3,000 instructions and no function is named.
@@ -123,7 +124,14 @@ class Invariants:
         from kleene.analyses.invariants.whole import interpret
 
         chosen = self.domain if self.domain in _WHOLE_DOMAINS else _WHOLE_DOMAINS[-1]
-        run = interpret(program, domain=chosen, wraps=self.wraps, device=device, threads=threads)
+        run = interpret(
+            program,
+            domain=chosen,
+            wraps=self.wraps,
+            time_s=self.time_s,
+            device=device,
+            threads=threads,
+        )
         offsets = program.function_table.block_offsets
         defined = [row for row in range(len(offsets) - 1) if offsets[row] < offsets[row + 1]]
         rows = [_function(program, name, defined) for name in self.functions] or defined

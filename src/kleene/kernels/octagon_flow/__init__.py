@@ -159,6 +159,7 @@ def solve(
     threads: int | None = None,
     keeps_states: bool = False,
     visits: int = VISITS,
+    most_evaluations: I64 | None = None,
 ) -> FlowSolution:
     """Return what is proved; the same on every device.
 
@@ -168,10 +169,13 @@ def solve(
         threads: of the CPU; by default one for each core.
         keeps_states: whether what holds before nodes is returned.
         visits: how often nodes of a pack are evaluated, on average, before it is given up.
+        most_evaluations: of nodes of each pack, before it is given up; no such limit if None.
     """
     assert not problem.n_packs or problem.n_variables.max() <= MOST_VARIABLES
     place = _place(problem, Device(device))
     budget = visits * problem.n_nodes + 16
+    if most_evaluations is not None:
+        budget = np.minimum(budget, most_evaluations)
     run = _solve_cuda if place is Device.CUDA else _solve_cpu
     found = run(problem, budget, threads, keeps_states)
     solution = FlowSolution(*found, place)

@@ -20,6 +20,7 @@ from kleene.analyses.invariants.whole.bounds import Addresses
 from kleene.analyses.invariants.whole.forms import Bound, Sum, Sums
 from kleene.analyses.invariants.whole.pointers import Pointers
 from kleene.analyses.invariants.whole.problem import (
+    TOO_LONG,
     FlowBuilder,
     Operation,
     Pack,
@@ -46,8 +47,17 @@ _ASKED = {KINDS.index(kind) for kind in (CheckKind.OVERFLOW, CheckKind.BOUNDS, C
 _MOST_EDGES = 20_000  # of a function; larger ones are left to intervals
 
 
-def packs_of(context: Context, pointers: Pointers, checks: Checks) -> Packs:
-    """Return the packs for all checks that are not decided."""
+def packs_of(
+    context: Context, pointers: Pointers, checks: Checks, most: int | None = None
+) -> Packs:
+    """Return the packs for all checks that are not decided.
+
+    Args:
+        context: the program.
+        pointers: where its pointers point.
+        checks: with verdicts.
+        most: how many nodes all packs of a function may have together; no such limit if None.
+    """
     writer = FlowBuilder()
     sums = Sums(context)
     program = context.program
@@ -61,7 +71,7 @@ def packs_of(context: Context, pointers: Pointers, checks: Checks) -> Packs:
     ):
         targets = [one for row in rows.tolist() if (one := whole.target(checks, row)) is not None]
         if targets:
-            _Function(whole, function).add(targets, writer)
+            _Function(whole, function).add(targets, writer, most)
     return writer.finished()
 
 
@@ -140,8 +150,8 @@ class _Function:
         self.phis: dict[int, list[tuple[int, Sum | None, int]]] = {}
         self.near: dict[int, Counter[int]] = defaultdict(Counter)
 
-    def add(self, targets: list[Target], writer: FlowBuilder) -> None:
-        """Add the packs of the function to a problem."""
+    def add(self, targets: list[Target], writer: FlowBuilder, most: int | None) -> None:
+        """Add the packs of the function to a problem; those that are most asked about go first."""
         if len(self.edges) > _MOST_EDGES:
             writer.left_out[self._function] = f"there are {len(self.edges)} edges"
             return
@@ -152,6 +162,10 @@ class _Function:
             return
         self._relate()
         packs = self._packs(targets)
+        if most is not None and len(packs) * len(self.edges) > most:
+            writer.left_out[self._function] = TOO_LONG
+            packs.sort(key=lambda one: -len(one.targets))
+            packs = packs[: most // len(self.edges)]
         if packs:
             graph = writer.graph(self._graph())
             for pack in packs:

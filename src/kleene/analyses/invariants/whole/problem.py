@@ -13,6 +13,8 @@ from kleene.kernels.octagon_flow import FlowGraphs, FlowProblem
 from kleene.kernels.octagon_flow.codes import CHECK, FAIL
 from kleene.kernels.octagon_flow.sparse import sparse
 
+TOO_LONG = "the time for it is over"  # why packs are left out
+
 Operation = tuple[int, int, int, int, int]
 
 
