@@ -11,6 +11,7 @@ import re
 
 TYPES = ("int", "int", "int", "unsigned", "short", "unsigned char", "long")
 HEAD = """#include <assert.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 extern int unknown(void);
@@ -22,6 +23,7 @@ struct nested { struct pair first; unsigned char more[4]; };
 struct bits { unsigned low : 3; int high : 5; unsigned rest : 9; };
 union parts { int whole; short half[2]; unsigned char bytes[4]; };
 static const int table[8] = {3, 1, 4, 1, 5, 9, 2, 6};
+static const float weights[4] = {0.5f, 1.25f, 3.0f, 2.0f};
 static const struct pair pairs[3] = {{1, 10}, {2, 20}, {3, 30}};
 static int twice(int x) { return x > 1000 || x < -1000 ? 0 : 2 * x; }
 static int half(int x) { return x / 2; }
@@ -96,6 +98,24 @@ float f = (float)X; f = f / 3.0f; V = f != f; if (f < 5.0f && f > 0.0f) V = (int
 double d = 0.0; for (int i = 0; i < N; i++) d += 0.1; V = d < 100.0; if (d <= 50.0) V = (int)d;
 float f = (float)unknown_double(); double d = f; V = !(d < 1.0) && !(d >= 1.0);
 double d = unknown_double(); if (d != 0.0) d = 1.0 / d; V = d == 0.0; if (!(d > 1.0)) V = d > 2.0;
+double d = unknown_double(); if (d < 0.0) d = 0.0; if (d > N) d = N; if (d == d) V = (int)d;
+double d = X / (double)N, e = d * d - Y; V = e < d; if (e > -1e6 && e < 1e6) V = (int)(e / 7);
+float f = (float)(X & 255) / 256.0f; V = (int)(f * 8); V = f * f + f < 2.0f;
+double d = sqrt(fabs(unknown_double())); if (isfinite(d)) V = d >= 0.0; else V = isnan(d) != 0;
+double d = floor(X * 0.25) + ceil(Y * 0.5); if (fabs(d) <= 1000.0) V = (int)d;
+double d = fmin(fmax(unknown_double(), -2.0), N); if (!isnan(d)) V = (int)d;
+double d = sin((double)X) * N; V = (int)d; V = cos(d) <= 1.0;
+double a[4]; for (int i = 0; i < 4; i++) a[i] = i * 0.5; a[X & 3] = Y; V = a[1] <= 100.0;
+static double kept = 1.0; kept = kept > 100.0 ? 0.5 : kept * 2.0; V = (int)kept;
+V = (int)weights[(unsigned)X % 4]; V = weights[1] > 0.0f;
+double d = C ? X : 0.5; d = -d; V = d < 1.0; if (d >= -9 && d <= 9) V = (int)(d - 0.5);
+unsigned u = X; double d = u; V = d >= 0.0; u = d < 10.0 ? (unsigned)d : 7u; V = u;
+double d = fmod(unknown_double(), 8.0); if (d == d) V = (int)d; V = d > 7.5;
+double s = 0; for (int i = 1; i < N; i++) s = s * 0.5 + i; V = (int)s;
+double d = 1e308 * (X & 1); d = d * 10.0; V = d > 1e308; d = d - d; V = d != d;
+union { double d; long l; } u; u.d = X; V = u.l == 0; u.l = Y; V = u.d < 1.0;
+float f = X; double d = f; V = (float)d == f; f = (float)(d * 1e-40); V = f == 0.0f;
+double d = X * 1e-320; V = d == 0.0; d = 1.0 / d; V = d > 0.0;
 volatile int loud = N; V = loud;
 static int kept = 3; kept = kept > 50 ? 0 : kept + 1; V = kept;
 for (int i = 0, j = N; i < j; i++, j--) V = j - i;

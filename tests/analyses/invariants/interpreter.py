@@ -11,6 +11,7 @@ import struct
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -77,6 +78,15 @@ PRESENT = {
 }  # fmt: skip
 
 
+REALS = {
+    "sqrt": np.sqrt, "fabs": np.fabs, "floor": np.floor, "ceil": np.ceil, "trunc": np.trunc,
+    "rint": np.rint, "nearbyint": np.rint, "roundeven": np.rint, "fmin": np.fmin, "fmax": np.fmax,
+    "minnum": np.fmin, "maxnum": np.fmax, "copysign": np.copysign, "fmod": np.fmod, "sin": np.sin,
+    "cos": np.cos, "tanh": np.tanh, "exp": np.exp, "cosh": np.cosh, "asin": np.arcsin,
+    "acos": np.arccos, "atan": np.arctan, "atan2": np.arctan2, "hypot": np.hypot, "log": np.log,
+}  # fmt: skip
+
+
 def signed(value: int, width: int) -> int:
     half = 1 << width - 1
     return (value + half) % (1 << width) - half
@@ -86,6 +96,8 @@ def rounded(value: float, bits: int) -> float:
     """Return a number as a float of so many bits."""
     if bits == 64:
         return value
+    if bits != 32:
+        raise StopError  # no other formats are computed with here
     try:
         return float(struct.unpack("<f", struct.pack("<f", value))[0])
     except OverflowError:  # beyond the greatest float: Python refuses it
@@ -314,6 +326,10 @@ class Execution:
             return given % (1 << self.width(value))
         if opcode == Opcode.SELECT:
             return self.value(frame, operands[1 if self.value(frame, operands[0]) & 1 else 2])
+        if opcode == Opcode.BITCAST and self.float_bits(value) != self.float_bits(operands[0]):
+            size = int(self.program.types.size[self.program.value_types[value]])
+            given = self.value(frame, operands[0])
+            return self.value_of(row, self.content_of(operands[0], given, size))
         if opcode in (Opcode.FREEZE, Opcode.BITCAST):
             return self.value(frame, operands[0])
         if opcode == Opcode.ALLOCA:
@@ -485,6 +501,8 @@ class Execution:
                     raise StopError
             return model(row, *arguments)
         blocks = self.program.function_table.block_offsets[function : function + 2].tolist()
+        if blocks[0] == blocks[1] and self.float_bits(self.base + row):
+            return self.real_function(row, name, arguments)
         if blocks[0] == blocks[1]:
             return self.unknown(self.base + row)
         inner = Frame(function, row, frame, depth=frame.depth + 1)
@@ -497,6 +515,33 @@ class Execution:
                 self.objects.append(list(self.objects[arguments[place - first].object]))
             inner.values[self.program.value(ValueKind.ARGUMENT, place)] = one
         return self.call(inner)
+
+    def real_function(self, row: int, name: str, arguments: list[Any]) -> float:
+        """Return what a function of `math.h` does, and any number of another one."""
+        bits = self.float_bits(self.base + row)
+        plain = name.removeprefix("llvm.").split(".")[0]
+        if plain.removesuffix("f") in REALS and bits == 32:
+            plain = plain.removesuffix("f")
+        if plain in ("fma", "fmuladd", "fmaf"):
+            a, b, c = arguments
+            is_fused = plain != "fmuladd" or self.choose(1)
+            if is_fused and all(map(math.isfinite, arguments)):
+                exact = Fraction(a) * Fraction(b) + Fraction(c)
+                if abs(exact) < Fraction(2) ** 1000:
+                    return rounded(float(exact), bits)
+            return rounded(rounded(a * b, bits) + c, bits)
+        if plain not in REALS:
+            return self.draw_float(bits)
+        made = np.float32 if bits == 32 else np.float64
+        with np.errstate(all="ignore"):
+            return float(REALS[plain](*(made(one) for one in arguments)))
+
+    def call_llvm_is_fpclass_f64(self, row: int, given: float, mask: int) -> int:
+        """Return whether a number is of one of LLVM's classes; all NaN are quiet here."""
+        sign, size = math.copysign(1, given), abs(given)
+        place = 0 if size == 0 else 1 if size < 2.0**-1022 else 2 if size < math.inf else 3
+        bit = 1 if given != given else 6 + place if sign > 0 else 5 - place
+        return mask >> bit & 1
 
     def unknown(self, value: int) -> Any:
         """Return what a function outside of the program may return."""

@@ -38,7 +38,10 @@ unsigned unknown_unsigned(void) {
   return state >> 28 > 2 ? (state >> 20) % 23 - 5u : state;
 }
 int unknown(void) { return (int)unknown_unsigned(); }
-double unknown_double(void) { return unknown() / 8.0; }
+double unknown_double(void) {
+  int x = unknown();
+  return x % 7 == 1 ? 0.0 / 0.0 : x % 7 == 2 ? x / 0.0 : x / 8.0;
+}
 void __assert_fail(const char *a, const char *b, unsigned c, const char *d) { siglongjmp(back, 1); }
 """
 MAIN = """
@@ -80,7 +83,8 @@ def test_asserts_hold_in_compiled_programs(tmp_path: Path) -> None:
     program = HARNESS + tick + source + MAIN.replace("FUNCTIONS", ", ".join(names))
     whole = tmp_path / "whole.c"
     whole.write_text(program)
-    binary = compiled(whole, "-fsanitize=undefined", "-fsanitize-trap=undefined")
+    checked = "undefined,float-cast-overflow"
+    binary = compiled(whole, f"-fsanitize={checked}", f"-fsanitize-trap={checked}", "-lm")
     done = subprocess.run([binary], capture_output=True, text=True, timeout=100)
     assert done.returncode == 0, done.stdout + done.stderr
     assert int(done.stdout) > 500

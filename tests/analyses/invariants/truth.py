@@ -127,7 +127,7 @@ class Oracle:
         value = at.values[key.value]
         if isinstance(value, Pointer):
             return int(value.object >= 0)
-        return kind.wrap(value)
+        return kind.wrap(value) if kind.format is None else kind.format.rank(value)
 
     def cell(self, frame: Frame, context: int, cell: Cell) -> int | None:
         """Return what some bytes of a global or local variable hold."""
@@ -150,8 +150,8 @@ class Oracle:
         content = self.execution.objects[object][cell.offset : cell.offset + cell.size]
         if cell.size <= 0 or not all(isinstance(one, int) for one in content):
             return None
-        found = int.from_bytes(bytes(content), "little")
-        return self.code.flat.kinds[cell].wrap(found)
+        found, kind = int.from_bytes(bytes(content), "little"), self.code.flat.kinds[cell]
+        return kind.wrap(found) if kind.format is None else kind.format.rank_of_bits(found)
 
     def passed(self, frame: Frame, row: int) -> None:
         """No check that fails always, or is unreachable, stands where a run goes on."""
@@ -187,6 +187,8 @@ def holds(numbers: Numbers, point: dict[int, int]) -> bool:
     for key, value in full.items():
         low, high = numbers.range(key)
         if not low <= value <= high:
+            return False
+        if key in numbers.packs.gaps and numbers.packs.gaps[key] < value < layout.kinds[key].high:
             return False
         if key in numbers.residues:
             modulus, rest = numbers.residues[key]

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from math import inf
 from time import perf_counter
 
+import numpy as np
+
 from kleene.analyses.invariants.backward import Backward, first_loss
 from kleene.analyses.invariants.checks import CheckKind, CheckResult, Verdict
 from kleene.analyses.invariants.compile import compile_function
@@ -25,13 +27,14 @@ from kleene.base.device import Device
 from kleene.base.errors import SourceError
 from kleene.base.paths import paths_of
 from kleene.ir import Program
-from kleene.ir.codes import CALLS, GlobalFlag, Linkage, Opcode
+from kleene.ir.codes import CALLS, GlobalFlag, Linkage, Opcode, TypeKind, ValueKind
 
 _ENDS = "a run ends where an access, division or shift fails its check"
 _NO_OVERFLOW = "signed overflow does not happen after it was checked"
 _RANKS = {Verdict.MAY_FAIL: 0, Verdict.FAILS: 1, Verdict.SAFE: 2, Verdict.UNREACHABLE: 3}
 _OPEN = (Verdict.MAY_FAIL, Verdict.FAILS)  # where a more precise domain may show that no run comes
 _BACKWARD_S = 1.0  # for the walks backward of one function
+_FLOATS = "floating-point numbers have the precision of their types, and small ones are kept"
 _STRINGS_END = "strings that the C library reads end inside of their objects"
 _WRAPS = "signed overflow wraps around"
 _MOST_INSTRUCTIONS = 3_000  # more are not interpreted function by function: some ms for each
@@ -153,7 +156,11 @@ class Invariants:
         touches = (touch for model, _ in calls_by_model(program) for touch in model.touches)
         has_strings = any(one.size is None and one.has_end for one in touches)
         overflow = _WRAPS if self.wraps else _NO_OVERFLOW
-        return (overflow, _ENDS, *([_STRINGS_END] if has_strings else []))
+        first, last = program.bases[ValueKind.ARGUMENT], program.n_values
+        types = np.unique(program.value_types[first:last])
+        has_floats = bool(np.any(program.types.kind[types[types >= 0]] == TypeKind.FLOAT))
+        strings, floats = [_STRINGS_END] * has_strings, [_FLOATS] * has_floats
+        return (overflow, _ENDS, *strings, *floats)
 
     def _check(
         self, program: Program, site: Site, verdict: Verdict, by: str, state: str, lost: str
@@ -376,7 +383,11 @@ def _lost(program: Program, run: Run, check: int) -> str:
     if loss is None:
         return ""
     code = run.code
-    text = show(loss.needed, lambda key: code.names[key] or "a value")
+    text = show(
+        loss.needed,
+        lambda key: code.names[key] or "a value",
+        lambda key: code.kinds[key].format if key < len(code.kinds) else None,
+    )
     if loss.position >= 0:
         row = code.origins[loss.block][loss.position][1]
         span = program.instruction_view(row).span if row >= 0 else None

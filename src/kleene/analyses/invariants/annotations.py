@@ -36,6 +36,7 @@ _TOKEN = re.compile(
     r"""|(?P<text>"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')|(?P<word>\w+)|(?P<sign>.)""",
     re.DOTALL | re.MULTILINE | re.VERBOSE,
 )
+_DECIMAL = re.compile(r"\d+(?:\.\d+)?(?:e[+-]\d+)|\d+\.\d+")  # ACSL's are not rounded
 _NOT_STATEMENTS = ("else", "case", "default", ")", "}", "]")
 
 
@@ -350,6 +351,7 @@ class Annotations:
         for one in self.invariants:
             if one.file == file:
                 text = re.sub(r"\((?:long long|__int128)\)", "", one.expression())
+                text = _DECIMAL.sub(lambda found: float(found[0]).hex(), text)
                 word = "loop invariant" if one.is_loop else "assert"
                 _insert(lines, one, f"/*@ {word} {text}; */ ")
         return "".join(lines)
@@ -435,6 +437,9 @@ def in_c(numbers: Numbers, known: dict[str, Form], bits: dict[str, int]) -> Iter
     plain: dict[str, Form] = {}
     wide: dict[str, Form] = {}
     for name, form in known.items():
+        if numbers.layout.kinds[form.keys[0]].format is not None:
+            plain[name] = form
+            continue
         kind = Kind(bits[name], False)
         if form == only(form.keys[0]) and numbers.layout.kinds[form.keys[0]].width == kind.width:
             kind = numbers.layout.kinds[form.keys[0]]

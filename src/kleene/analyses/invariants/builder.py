@@ -69,7 +69,7 @@ class FlatFunctionBuilder:
             return self.values.address(context, value).is_present
         if self.values.width(value) == 1:
             return self.values.condition(context, value)
-        form = self.values.integer(context, value, kind or self.values.kind(value))
+        form = self.values.number(context, value, kind or self.values.kind(value))
         if form is not None and len(form.terms) == 1 and form == only(form.terms[0][0]):
             return self.values.flags.get(form.terms[0][0], form)
         return form
@@ -87,8 +87,8 @@ class FlatFunctionBuilder:
                 self.expose(context, one)
 
     def emit_any(self, block: Block, context: int, value: int) -> None:
-        """Append that an integer or pointer has any value; nothing for a value of another type."""
-        if self.values.width(value) or self.values.is_pointer(value):
+        """Append that a number or pointer has any value; nothing for a value of another type."""
+        if self.values.is_number(value) or self.values.is_pointer(value):
             self.emit(block, AnyValue(self.values.base(context, value)))
 
     def truth(self, context: int, value: int) -> Condition:

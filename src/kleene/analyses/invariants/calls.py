@@ -21,6 +21,7 @@ from kleene.analyses.invariants.expressions import (
     only,
 )
 from kleene.analyses.invariants.flat import Access, Base, Block
+from kleene.analyses.invariants.floats import LOOSE, FloatOperation, n_operands
 from kleene.analyses.invariants.library import Bound, Model, Touch, text_of, with_format
 from kleene.analyses.invariants.objects import Address
 from kleene.analyses.invariants.operations import AnyValue, Assign, Guard
@@ -219,7 +220,7 @@ class _Call:
         found = ONE if bound.arguments else Form()
         for argument in bound.arguments:
             value = self.arguments[argument]
-            form = self.values.integer(self.context, value, self.values.kind(value))
+            form = self.values.number(self.context, value, self.values.kind(value))
             if form is None or (found.terms and form.terms):
                 return None
             found = found.scaled(form.constant) if not form.terms else form.scaled(found.constant)
@@ -230,6 +231,8 @@ class _Call:
     def _result(self) -> None:
         model, builder = self.model, self.builder
         if model.is_copy:
+            return
+        if self._computed():
             return
         builder.emit_any(self.block, self.context, self.value)
         if model.heap is not None and self.values.is_pointer(self.value):
@@ -245,6 +248,23 @@ class _Call:
         elif model.result is not None and self.values.width(self.value) > 1:
             for condition in self._within(*model.result):
                 builder.emit(self.block, Guard(condition))
+
+    def _computed(self) -> bool:
+        """Set a floating-point result, if more is known of it than its type."""
+        model, values = self.model, self.values
+        format, flags = values.format(self.value), int(self.builder.table.flags[self.row])
+        given = self.arguments[: n_operands(model.computes)]
+        if format is None or not model.computes or flags & LOOSE:
+            return False
+        forms = [values.number(self.context, one, values.kind(one)) for one in given]
+        is_alike = all(values.is_alike(one, self.value) for one in given)
+        if not is_alike or None in forms or len(given) < n_operands(model.computes):
+            return False
+        key = values.base(self.context, self.value)
+        known = [one for one in forms if one is not None]
+        made = FloatOperation.of(key, model.computes, format, known, flags)
+        self.builder.emit(self.block, made)
+        return True
 
     def _place_inside(self) -> None:
         """Set how far from its argument the result points: until the end of the object."""

@@ -15,6 +15,7 @@ class CheckKind(StrEnum):
     OVERFLOW = "overflow"  # a signed operation does not overflow
     DIVISION = "division"  # no division by zero
     SHIFT = "shift"  # a shift is by at least 0 and less than the width
+    CONVERSION = "conversion"  # a floating-point number fits the integer it is converted to
     BOUNDS = "bounds"  # an access stays inside of its object
     NULL = "null"  # an access is not through a null pointer
     UNINITIALISED = "uninitialised"  # what is read was written before

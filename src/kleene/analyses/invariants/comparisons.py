@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import isqrt
 from typing import TYPE_CHECKING
 
+from kleene.algebra.float_interval import FloatFormat
 from kleene.analyses.invariants.expressions import (
     Always,
     Both,
@@ -19,6 +20,8 @@ from kleene.analyses.invariants.expressions import (
     Unknown,
     negation,
 )
+from kleene.analyses.invariants.floats import LOOSE, compared, of_classes
+from kleene.analyses.invariants.library import model_of
 from kleene.ir.codes import Flag, Opcode, Predicate, ValueKind
 
 if TYPE_CHECKING:
@@ -32,14 +35,16 @@ _WORDS = {
 
 
 class Comparisons:
-    """The conditions of `icmp` instructions, by the expressions of the values compared."""
+    """The conditions of `icmp` and `fcmp`, by the expressions of the values compared."""
 
     def __init__(self, values: Values) -> None:
         self._values, self._table = values, values.program.instructions
         self._first_instruction = values.program.bases[ValueKind.INSTRUCTION]
 
     def condition(self, context: int, row: int, operands: list[int]) -> Condition:
-        """Return the condition of the comparison `row` of two integers, bits or pointers."""
+        """Return the condition of the comparison `row` of two numbers, bits or pointers."""
+        if self._table.opcode[row] == Opcode.FCMP:
+            return self._floats(context, row, *operands)
         predicate = _WORDS[Predicate(int(self._table.sub[row]))]
         left, right = operands
         if self._values.is_pointer(left):
@@ -49,7 +54,7 @@ class Comparisons:
         if not self._values.width(left):
             return Unknown()
         kind = self._values.kind(left if self._values.constant(left) is None else right)
-        a, b = self._values.integer(context, left, kind), self._values.integer(context, right, kind)
+        a, b = self._values.number(context, left, kind), self._values.number(context, right, kind)
         if a is None or b is None:
             return Unknown()
         plain = _compared(predicate, a, b, kind)
@@ -61,6 +66,70 @@ class Comparisons:
                 return Same(extra, plain) if predicate == "eq" else Same(negation(extra), plain)
         square = None if b.terms else self._square(context, left, predicate, b.constant)
         return plain if square is None else Same(square, plain)
+
+    def _floats(self, context: int, row: int, left: int, right: int) -> Condition:
+        format, predicate = self._values.format(left), int(self._table.sub[row])
+        if format is None:
+            return Unknown()
+        kind, flags = Kind.of_format(format), int(self._table.flags[row])
+        a, b = self._values.number(context, left, kind), self._values.number(context, right, kind)
+        if a is None or b is None:
+            return Unknown()
+        plain = compared(predicate, a, b, format, flags)
+        size = self._absolute(context, left, kind)
+        is_limit = not b.terms and 0 <= b.constant <= format.infinity
+        if size is None or not is_limit or flags & (Flag.NNAN | Flag.NINF):
+            return plain
+        return self._of_absolute(predicate, size, b, format) or plain
+
+    def is_of_class(self, context: int, operands: list[int]) -> Condition | None:
+        """Return the condition of `llvm.is.fpclass`: a number is of one of some classes."""
+        _, value, mask = operands
+        format, classes = self._values.format(value), self._values.constant(mask)
+        if format is None or classes is None:
+            return None
+        form = self._values.number(context, value, Kind.of_format(format))
+        return None if form is None else of_classes(form, format, classes)
+
+    def _absolute(self, context: int, value: int, kind: Kind) -> Form | None:
+        """Return x if a value is the absolute value of x."""
+        row = value - self._first_instruction
+        if row < 0 or self._table.opcode[row] != Opcode.CALL:
+            return None
+        operands = self._table.operands_of(row).tolist()
+        is_fabs = model_of(self._values.program, operands[0]).computes == "fabs"
+        is_plain = not self._table.flags[row] & (Flag.NNAN | Flag.NINF | LOOSE)
+        return self._values.number(context, operands[1], kind) if is_fabs and is_plain else None
+
+    def _of_absolute(
+        self, predicate: int, x: Form, limit: Form, format: FloatFormat
+    ) -> Condition | None:
+        """Return what a comparison of |x| with a number says about x.
+
+        For 0 <= c: |x| < c is -c < x < c; |x| != c, of numbers, is x != c and x != -c. Infinity
+        may be the limit: that is how some compilers ask `isfinite` and `isinf`.
+        """
+        if predicate > Predicate.ORD:
+            found = self._of_absolute(Predicate.TRUE - predicate, x, limit, format)
+            return None if found is None else negation(found)
+        opposite = limit.scaled(-1)
+        if predicate in (Predicate.OLT, Predicate.OLE):
+            swapped = Predicate.OGT if predicate == Predicate.OLT else Predicate.OGE
+            above = compared(swapped, x, opposite, format, 0)
+            return Both(compared(predicate, x, limit, format, 0), above)
+        if predicate == Predicate.ONE and limit.constant == format.infinity:
+            return self._of_absolute(Predicate.OLT, x, limit, format)  # nothing is above infinity
+        if predicate == Predicate.ONE:
+            below = compared(predicate, x, opposite, format, 0)
+            return Both(compared(predicate, x, limit, format, 0), below)
+        if predicate in (Predicate.OEQ, Predicate.OGT, Predicate.OGE):
+            swapped = {
+                Predicate.OEQ: Predicate.OEQ, Predicate.OGT: Predicate.OLT,
+                Predicate.OGE: Predicate.OLE,
+            }[Predicate(predicate)]  # fmt: skip
+            below = compared(swapped, x, opposite, format, 0)
+            return Either(compared(predicate, x, limit, format, 0), below)
+        return None
 
     def _bits(self, context: int, predicate: str, left: int, right: int) -> Condition:
         if predicate not in ("eq", "ne"):
@@ -87,7 +156,7 @@ class Comparisons:
             return None
         dividend, divisor = self._table.operands_of(row).tolist()
         kind = self._values.kind(dividend)
-        by, form = self._values.constant(divisor), self._values.integer(context, dividend, kind)
+        by, form = self._values.constant(divisor), self._values.number(context, dividend, kind)
         is_exact = kind.is_unsigned == (self._table.opcode[row] == Opcode.UREM)
         if by is None or form is None or by <= 1 or not is_exact or not 0 <= rest < by:
             return None
@@ -103,7 +172,7 @@ class Comparisons:
         if self._values.wraps or not is_product or not self._table.flags[row] & Flag.NSW:
             return None
         left, right = self._table.operands_of(row).tolist()
-        form = self._values.integer(context, left, self._values.kind(left))
+        form = self._values.number(context, left, self._values.kind(left))
         if left != right or form is None or predicate not in ("slt", "sle", "sgt", "sge"):
             return None
         most = number - (predicate in ("slt", "sge"))

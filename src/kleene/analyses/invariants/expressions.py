@@ -1,9 +1,10 @@
-"""Expressions over the integers of a program: linear forms, conditions, and addresses.
+"""Expressions over the numbers of a program: linear forms, conditions, and addresses.
 
 A *variable* here is an integer whose mathematical value the analysis follows: a value of the IR, or
-a cell of memory. Before coalescing it is any hashable key; afterwards a small number. A form is
-exact: the value it stands for is its mathematical value, because whatever may wrap around is
-a variable of its own (`operations.Wrap`).
+a cell of memory. Of a floating-point number it is its rank (`algebra.float_interval`). Before
+coalescing it is any hashable key; afterwards a small number. A form is exact: the value it stands
+for is its mathematical value, because whatever may wrap around is a variable of its own
+(`operations.Wrap`).
 """
 
 from __future__ import annotations
@@ -14,27 +15,44 @@ from functools import cached_property
 from math import gcd
 from typing import Any, NamedTuple
 
+from kleene.algebra import FloatFormat
+
 Key = Any  # a variable: a `Base` or `Cell` until variables are numbered, then an int
 
 
 class Kind(NamedTuple):
-    """How many bits an integer has, and whether its value is the unsigned reading of them."""
+    """How many bits an integer has, and whether its value is the unsigned reading of them.
+
+    With a `format`, the variable is the rank of a floating-point number, NaN the greatest of all.
+    """
 
     width: int
     is_unsigned: bool
+    format: FloatFormat | None = None
+
+    @classmethod
+    def of_format(cls, format: FloatFormat) -> Kind:
+        """Return the kind of ranks of a format."""
+        return cls(format.width, False, format)
 
     @property
     def low(self) -> int:
         """The least value."""
+        if self.format is not None:
+            return -self.format.infinity
         return 0 if self.is_unsigned else -(1 << self.width - 1)
 
     @property
     def high(self) -> int:
         """The greatest value."""
+        if self.format is not None:
+            return self.format.nan
         return (1 << self.width - (not self.is_unsigned)) - 1
 
     def wrap(self, value: int) -> int:
-        """Return the value that equals `value` modulo 2**width."""
+        """Return the value that equals `value` modulo 2**width; a rank is what it is."""
+        if self.format is not None:
+            return value
         return (value - self.low) % (1 << self.width) + self.low
 
 
@@ -214,9 +232,16 @@ def negation(condition: Condition) -> Condition:
     return condition.negated()
 
 
-def show(condition: Condition, name: Callable[[Key], str]) -> str:
-    """Return the text of a condition, such as `x - y <= 3`."""
+def show(
+    condition: Condition,
+    name: Callable[[Key], str],
+    format: Callable[[Key], FloatFormat | None] = lambda _: None,
+) -> str:
+    """Return the text of a condition, such as `x - y <= 3`; keys with a format are ranks of it."""
     if isinstance(condition, Relation):
+        of_floats = format(condition.form.keys[0]) if condition.form.terms else None
+        if of_floats is not None:
+            return _show_ranks(condition, of_floats, name)
         sign = {"le": "<=", "eq": "==", "ne": "!="}[condition.sign]
         form, divisor = condition.form, condition.form.divisor
         if sign == "<=" and divisor > 1:  # k*f + c <= 0 is f <= -c // k
@@ -234,12 +259,28 @@ def show(condition: Condition, name: Callable[[Key], str]) -> str:
         sign = "==" if condition.holds else "!="
         return f"({condition.form.show(name)}) % {condition.modulus} {sign} {condition.rest}"
     if isinstance(condition, Either):
-        return f"{show(condition.left, name)} or {show(condition.right, name)}"
+        return f"{show(condition.left, name, format)} or {show(condition.right, name, format)}"
     if isinstance(condition, Both):
-        return f"{show(condition.left, name)} and {show(condition.right, name)}"
+        return f"{show(condition.left, name, format)} and {show(condition.right, name, format)}"
     if isinstance(condition, Same):
-        return show(condition.left, name)
+        return show(condition.left, name, format)
     return "the condition" if isinstance(condition, Unknown) else str(condition.holds).lower()
+
+
+def _show_ranks(relation: Relation, format: FloatFormat, name: Callable[[Key], str]) -> str:
+    """Return the text of a comparison of a rank with a number, or of two ranks."""
+    sign = {"le": "<=", "eq": "==", "ne": "!="}[relation.sign]
+    positive = [name(key) for key, factor in relation.form.terms if factor > 0]
+    negative = [name(key) for key, factor in relation.form.terms if factor < 0]
+    constant = relation.form.constant
+    if positive and negative:  # x - y + 1 <= 0 is x < y
+        strict = "<" if sign == "<=" and constant > 0 else sign
+        return f"{positive[0]} {strict} {negative[0]}"
+    if negative:
+        return f"{format.show(constant)} {sign} {negative[0]}"
+    if sign == "<=" and -constant == format.infinity:
+        return f"{positive[0]} is not NaN"
+    return f"{positive[0]} {sign} {format.show(-constant)}"
 
 
 def keys_of(condition: Condition) -> Iterator[Key]:

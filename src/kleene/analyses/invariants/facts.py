@@ -12,6 +12,7 @@ from itertools import combinations
 
 import numpy as np
 
+from kleene.algebra import FloatFormat, FloatInterval
 from kleene.analyses.invariants.compile import Code, before, needed_at_end
 from kleene.analyses.invariants.expressions import Form, Key, only
 from kleene.analyses.invariants.flat import Base, Cell
@@ -169,14 +170,46 @@ def constraints(
 ) -> Iterator[str]:
     """Yield constraints on named forms: ranges, differences and sums that say more, remainders."""
     named = sorted(bound.items())
+    floats = {name: format for name, form in named if (format := _format(numbers, form))}
     for name, form in named if ranges else ():
-        yield from _range(numbers, name, form)
+        if name in floats:
+            yield from _float_range(numbers.floats(form, floats[name]), name)
+        else:
+            yield from _range(numbers, name, form)
     if not relations:
         return
+    named = [one for one in named if one[0] not in floats]
     for (x, a), (y, b) in combinations(named[:_MOST_PAIRS], 2):
         yield from _pair(numbers, f"{x} - {y}", a, b, -1)
         yield from _pair(numbers, f"{x} + {y}", a, b, 1)
     yield from _equalities(numbers, named)
+
+
+def _format(numbers: Numbers, form: Form) -> FloatFormat | None:
+    return numbers.layout.kinds[form.keys[0]].format
+
+
+def _float_range(given: FloatInterval, name: str) -> Iterator[str]:
+    """Yield what is known of a number, as C writes it: `!(x < 0.0)` where it may be NaN."""
+    format, low, high, most = given.format, given.low, given.high, given.format.infinity
+    if not given.has_number:
+        yield f"{name} != {name}"
+    elif given.has_nan:
+        if -most < low < most:
+            yield f"!({name} < {format.show(low)})"
+        if -most < high < most:
+            yield f"!({name} > {format.show(high)})"
+    elif low == high and -most < low < most:
+        yield f"{name} == {format.show(low)}"
+    elif low == -most and high == most:
+        yield f"{name} == {name}"
+    else:
+        if low > -most:
+            is_infinite = low == most
+            yield f"{format.show(low - is_infinite)} {'<' if is_infinite else '<='} {name}"
+        if high < most:
+            is_infinite = high == -most
+            yield f"{name} {'<' if is_infinite else '<='} {format.show(high + is_infinite)}"
 
 
 def _range(numbers: Numbers, name: str, form: Form) -> Iterator[str]:

@@ -17,6 +17,14 @@ from kleene.analyses.invariants.expressions import (
     only,
 )
 from kleene.analyses.invariants.flat import Access, Base, Block
+from kleene.analyses.invariants.floats import (
+    ARITHMETIC,
+    LOOSE,
+    FloatOperation,
+    FromInteger,
+    ToInteger,
+    fits,
+)
 from kleene.analyses.invariants.objects import Address
 from kleene.analyses.invariants.operations import AnyValue, Assign, Binary, Choose, Wrap
 from kleene.ir.codes import BINARY, Flag, Opcode
@@ -28,7 +36,14 @@ _NAMES = {
     Opcode.OR: "or", Opcode.XOR: "xor", Opcode.MUL: "mul", Opcode.ADD: "add", Opcode.SUB: "sub",
 }  # fmt: skip
 _SIGNS = {"add": "+", "sub": "-", "mul": "*", "shl": "<<", "sdiv": "/", "srem": "%"}
-_TELL_NOBODY = (Opcode.ICMP, Opcode.BITCAST, Opcode.ADDRSPACECAST, Opcode.FREEZE, Opcode.FENCE)
+_TELL_NOBODY = (
+    Opcode.ICMP,
+    Opcode.FCMP,
+    Opcode.BITCAST,
+    Opcode.ADDRSPACECAST,
+    Opcode.FREEZE,
+    Opcode.FENCE,
+)
 _DIVISIONS = (Opcode.UDIV, Opcode.SDIV, Opcode.UREM, Opcode.SREM)
 _SHIFTS = (Opcode.SHL, Opcode.LSHR, Opcode.ASHR)
 
@@ -48,6 +63,12 @@ class InstructionLowering:
             self._binary(block, context, row, opcode, operands)
         elif opcode in (Opcode.ZEXT, Opcode.SEXT, Opcode.TRUNC) and self._values.width(value):
             self._cast(block, context, row, opcode, operands)
+        elif opcode in ARITHMETIC and self._values.format(value) is not None:
+            self._float(block, context, row, ARITHMETIC[Opcode(opcode)], operands)
+        elif opcode in (Opcode.SITOFP, Opcode.UITOFP) and self._values.format(value) is not None:
+            self._from_integer(block, context, row, opcode, operands[0])
+        elif opcode in (Opcode.FPTOSI, Opcode.FPTOUI) and self._values.width(value):
+            self._to_integer(block, context, row, opcode, operands[0])
         elif opcode == Opcode.SELECT:
             self._select(block, context, row, operands)
         elif opcode in (Opcode.LOAD, Opcode.STORE, Opcode.ATOMICRMW, Opcode.CMPXCHG):
@@ -69,7 +90,7 @@ class InstructionLowering:
         for place, index in enumerate(operands[1:]):
             key = self._values.objects.index_variable(context, value, place)
             if key in self._flat.kinds:
-                form = self._values.integer(context, index, self._values.kind(index))
+                form = self._values.number(context, index, self._values.kind(index))
                 assert form is not None
                 self._builder.emit(block, Wrap(key, form, self._flat.kinds[key]))
 
@@ -88,8 +109,8 @@ class InstructionLowering:
         if kind.width == 1 or not name:
             return
         left_kind, right_kind = (self._kind_of(one, kind) for one in operands)
-        left = self._values.integer(context, operands[0], left_kind)
-        right = self._values.integer(context, operands[1], right_kind)
+        left = self._values.number(context, operands[0], left_kind)
+        right = self._values.number(context, operands[1], right_kind)
         key = self._values.base(context, value)
         if left is None or right is None:
             self._builder.emit(block, AnyValue(key))
@@ -155,7 +176,7 @@ class InstructionLowering:
         if self._values.of(context, value) != only(key):
             return
         source, kind = self._values.kind(operands[0]), self._values.kind(value)
-        form = self._values.integer(context, operands[0], source)
+        form = self._values.number(context, operands[0], source)
         if form is None or source.width == 1:
             self._builder.emit(block, AnyValue(key))
         elif opcode == Opcode.ZEXT and not source.is_unsigned:
@@ -181,13 +202,80 @@ class InstructionLowering:
         kind = self._values.kind(value)
         if kind.width <= 1:
             return
-        left, right = (self._values.integer(context, one, kind) for one in operands[1:])
+        left, right = (self._values.number(context, one, kind) for one in operands[1:])
         key = self._values.base(context, value)
         if left is None or right is None:
             self._builder.emit(block, AnyValue(key))
         else:
             condition = self._values.condition(context, operands[0])
             self._builder.emit(block, Choose(key, condition, left, right))
+            self.restrict(block, context, row)
+
+    # Floating point
+
+    def _float(
+        self, block: Block, context: int, row: int, operation: str, operands: list[int]
+    ) -> None:
+        """Set a floating-point number to the result of an operation, or to any if it is loose."""
+        value = self._builder.first_instruction + row
+        source, format = self._values.format(operands[0]), self._values.format(value)
+        assert format is not None
+        key, flags = self._values.base(context, value), int(self._table.flags[row])
+        forms = []
+        for one in operands if source is not None else ():
+            forms.append(self._values.number(context, one, self._values.kind(one)))
+        if source is None or None in forms or flags & LOOSE:
+            self._builder.emit(block, AnyValue(key))
+            return
+        given = [one for one in forms if one is not None]
+        made = FloatOperation.of(key, operation, format, given, flags, source)
+        self._builder.emit(block, made)
+
+    def restrict(self, block: Block, context: int, row: int) -> None:
+        """Let a number that is chosen be any where the flags of its instruction exclude it."""
+        value, flags = self._builder.first_instruction + row, int(self._table.flags[row])
+        format = self._values.format(value)
+        if format is not None and flags & (Flag.NNAN | Flag.NINF):
+            key = self._values.base(context, value)
+            made = FloatOperation.of(key, "copy", format, [only(key)], flags)
+            self._builder.emit(block, made)
+
+    def _from_integer(
+        self, block: Block, context: int, row: int, opcode: int, operand: int
+    ) -> None:
+        value = self._builder.first_instruction + row
+        format, key = self._values.format(value), self._values.base(context, value)
+        assert format is not None
+        width, is_unsigned = self._values.width(operand), opcode == Opcode.UITOFP
+        if width == 1:
+            one = Form((), format.below(1)).scaled(1 if is_unsigned else -1)
+            condition = self._values.condition(context, operand)
+            self._builder.emit(block, Choose(key, condition, one, ZERO))
+            return
+        form = self._values.number(context, operand, self._values.kind(operand)) if width else None
+        if form is None:
+            self._builder.emit(block, AnyValue(key))
+        else:
+            self._builder.emit(block, FromInteger(key, form, Kind(width, is_unsigned), format))
+
+    def _to_integer(self, block: Block, context: int, row: int, opcode: int, operand: int) -> None:
+        """Check that a number fits an integer, whose value is undefined else, and set it."""
+        value = self._builder.first_instruction + row
+        format, width = self._values.format(operand), self._values.width(value)
+        form = self._values.number(context, operand, self._values.kind(operand))
+        reading = Kind(width, opcode == Opcode.FPTOUI)
+        sign = "an unsigned" if reading.is_unsigned else "a signed"
+        message = f"the number fits {sign} integer of {width} bits"
+        condition: Condition = Unknown()
+        if form is not None and format is not None:
+            condition = fits(form, format, reading)
+        self._builder.check(block, CheckKind.CONVERSION, row, condition, message)
+        key = self._values.base(context, value)
+        if form is None or format is None or width == 1:
+            self._builder.emit(block, AnyValue(key))
+        else:
+            kind = self._values.kind(value)
+            self._builder.emit(block, ToInteger(key, form, format, kind))
 
     # Memory
 
@@ -206,7 +294,8 @@ class InstructionLowering:
         self._check_address(block, row, address, size)
         if stored is not None:
             self._builder.expose(context, stored)
-            kind = self._values.kind(stored) if self._values.width(stored) > 1 else None
+            is_followed = self._values.width(stored) > 1 or self._values.format(stored) is not None
+            kind = self._values.kind(stored) if is_followed else None
             source = self._builder.source(context, stored, kind) if kind is not None else None
             self._builder.emit(
                 block, Access(None, address.object, address.offset, size, True, source, kind)
@@ -217,10 +306,10 @@ class InstructionLowering:
             for one in operands[1:]:
                 self._builder.expose(context, one)
             self._builder.emit(block, Access(None, address.object, address.offset, size, True))
-        if not (self._values.width(value) or self._values.is_pointer(value)):
+        if not (self._values.is_number(value) or self._values.is_pointer(value)):
             return
         key = self._values.base(context, value)
-        if is_plain and self._values.width(value) > 1:
+        if is_plain and self._values.is_number(value) and self._values.width(value) != 1:
             kind = self._values.kind(value)
             self._builder.emit(
                 block, Access(key, address.object, address.offset, size, False, None, kind)

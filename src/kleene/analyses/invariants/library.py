@@ -25,6 +25,11 @@ A line has names and effects: `read: fills $1 [$2]; result -1 .. $2`. `$k` is th
     prints $k to $0       writes it to $0, with a null byte behind it
     scans $k              reads what the format $k tells into the arguments behind it
     result a .. b         returns an integer from a to b
+    computes f            returns the result of the operation f of `FloatInterval`; of `class`,
+                          whether $0 is of one of the classes that are bits of $1
+
+A line that begins with `math` is also about the functions for `float` and `long double` (`sinf`,
+`sinl`), and about LLVM's (`llvm.sin.f64`).
 
 A function with a model writes to nothing else than what its model says, and keeps no pointers.
 Functions without a model return anything, and write to everything they can reach; so do those whose
@@ -110,6 +115,21 @@ rand random: result 0 .. 2147483647
 rand_r: fills $0 [4]; result 0 .. 2147483647
 srand srandom: nothing
 time: fills $0? [8]
+
+math sqrt fabs floor ceil trunc round roundeven rint fmin fmax copysign fma: computes itself
+math nearbyint: computes rint
+llvm.fmuladd.: computes fma
+llvm.is.fpclass.: computes class
+llvm.minnum. llvm.minimum. llvm.minimumnum.: computes fmin
+llvm.maxnum. llvm.maximum. llvm.maximumnum.: computes fmax
+fmod fmodf fmodl: computes rem
+math sin cos tanh erf exp exp2 exp10 cosh asin acos atan atan2 hypot log log2 log10: computes itself
+math tan sinh asinh acosh atanh log1p expm1 cbrt pow fdim erfc: nothing
+math remainder tgamma ldexp scalbn scalbln nextafter logb: nothing
+lround lroundf llround llroundf lrint lrintf llrint llrintf ilogb ilogbf: nothing
+frexp frexpf: fills $1 [4]
+modf: fills $1 [8]
+modff: fills $1 [4]
 clock: result -1 .. 9223372036854775807
 """
 _WHATEVER_THEY_DO = ("reach_error", "__VERIFIER_error", "kleene_assume", "kleene_check")
@@ -170,6 +190,7 @@ class Model:
         prints_to: the argument that the text goes to.
         touches: the memory that it reads and writes.
         result: the least and the greatest value that it returns.
+        computes: the operation of `FloatInterval` that it returns the result of.
         is_unknown: whether it may write to all that it can reach, besides.
     """
 
@@ -186,6 +207,7 @@ class Model:
     prints_to: int | None = None
     touches: tuple[Touch, ...] = ()
     result: tuple[Bound, Bound] | None = None
+    computes: str = ""
     is_unknown: bool = False
 
     @property
@@ -217,6 +239,8 @@ def _with(model: Model, effect: str) -> Model:
     if word == "result":
         low, high = rest.split(" .. ")
         return replace(model, result=(_bound(low), _bound(high)))
+    if word == "computes":
+        return replace(model, computes=rest)
     place = re.search(r"\$(\d+)", rest)
     size = re.search(r"\[(.*)\]", rest)
     is_any = size is not None and size[1] == "any"
@@ -256,7 +280,12 @@ def models() -> dict[str, Model]:
         model = PURE
         for effect in effects.split(";") if effects else ():
             model = _with(model, effect)
-        found.update(dict.fromkeys(names.split(), model))
+        if not names.startswith("math "):
+            found.update(dict.fromkeys(names.split(), model))
+            continue
+        for name in names.split()[1:]:
+            own = replace(model, computes=name) if model.computes == "itself" else model
+            found.update(dict.fromkeys((name, f"{name}f", f"{name}l", f"llvm.{name}."), own))
     return found
 
 

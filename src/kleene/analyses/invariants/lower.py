@@ -62,7 +62,7 @@ class _FunctionLowering:
         operations: list[Operation] = []
         for row in range(first, end):
             value = self._program.value(ValueKind.ARGUMENT, row)
-            if self._values.width(value) or self._values.is_pointer(value):
+            if self._values.is_number(value) or self._values.is_pointer(value):
                 operations.append(AnyValue(self._values.base(0, value)))
         entry = self.flat.blocks[0]
         entry.operations[:0] = operations
@@ -115,6 +115,7 @@ class _FunctionLowering:
             self._builder.origin = (context, place)
             operands = self._table.operands_of(place).tolist()
             if opcode == Opcode.PHI:
+                self._instructions.restrict(block, context, place)
                 continue
             self._undefined.check(block, context, place, opcode, operands)
             if opcode in (Opcode.INVOKE, Opcode.CALLBR):
@@ -170,7 +171,9 @@ class _FunctionLowering:
         if opcode == Opcode.RET and back is not None:
             edge = Edge(back[1])
             if back[2] is not None:
-                edge.assignments.append((back[2], self._builder.source(context, operands[0])))
+                given = self._builder.source(context, operands[0])
+                is_as_called = self._values.is_copy(back[2].value, operands[0])
+                edge.assignments.append((back[2], given if is_as_called else None))
             block.edges.append(edge)
 
     def _targets(
@@ -188,7 +191,7 @@ class _FunctionLowering:
 
     def _cases(self, context: int, operands: list[int]) -> Iterable[tuple[int, Condition | None]]:
         kind = self._values.kind(operands[0])
-        form = self._values.integer(context, operands[0], kind)
+        form = self._values.number(context, operands[0], kind)
         rest: Condition | None = None
         for case, target in zip(operands[2::2], operands[3::2], strict=True):
             number = self._values.constant(case)
@@ -207,7 +210,7 @@ class _FunctionLowering:
             if self._table.opcode[row] != Opcode.PHI:
                 break
             value = self._builder.first_instruction + row
-            if not (self._values.width(value) or self._values.is_pointer(value)):
+            if not (self._values.is_number(value) or self._values.is_pointer(value)):
                 continue
             operands = self._table.operands_of(row).tolist()
             for one, block in zip(operands[::2], operands[1::2], strict=True):
@@ -299,16 +302,17 @@ class _FunctionLowering:
         expressions: list[Expression] = []
         for place, one in enumerate(arguments):
             formal = self._program.value(ValueKind.ARGUMENT, first + place)
-            width = self._values.width(formal)
             number = self._values.constant(one)
-            if width > 1 and number is not None:
+            if not self._values.is_copy(formal, one):  # called as a function of another type
+                expressions.append(None)
+            elif self._values.width(formal) > 1 and number is not None:
                 expressions.append(Form((), self._values.kind(formal).wrap(number)))
             else:
                 expressions.append(self._values.of(context, one))
         after = Block(block.context, block.row)
         place = len(self.flat.blocks)
         self.flat.blocks.append(after)
-        has_result = self._values.width(value) or self._values.is_pointer(value)
+        has_result = self._values.is_number(value) or self._values.is_pointer(value)
         key = self._values.base(context, value) if has_result else None
         stack = self._values.contexts[context].stack
         self._lay(function, expressions, stack, row, (block, place, key))

@@ -21,6 +21,7 @@ from kleene.analyses.invariants.operations import (
     Operation,
     Wrap,
 )
+from kleene.analyses.invariants.values import rank_of_constant
 from kleene.ir import Program
 from kleene.ir.codes import ConstantKind, Flag, GlobalFlag
 
@@ -117,6 +118,8 @@ def _resolved(
     if cells[cell] == operation.kind:
         return [Assign(operation.target, only(cell))]
     assert operation.kind is not None
+    if cells[cell].format != operation.kind.format:  # a union: the bits of one as the other
+        return [AnyValue(operation.target)]
     return [Wrap(operation.target, only(cell), operation.kind)]
 
 
@@ -128,7 +131,8 @@ def _cell(access: Access, cells: dict[Cell, Kind]) -> Cell | None:
 
 
 def _store(access: Access, cell: Cell, kind: Kind) -> Operation:
-    if access.source is None:
+    given = None if access.kind is None else access.kind.format
+    if access.source is None or kind.format != given:
         return AnyValue(cell)
     if not isinstance(access.source, Form):
         return Choose(cell, access.source, Form((), 1), Form())
@@ -157,14 +161,15 @@ def _first_value(program: Program, flat: FlatFunction, cell: Cell, is_main: bool
     initializer = int(table.initializer[object.value])
     if not is_known or initializer < 0 or flags & GlobalFlag.EXTERNALLY_INITIALIZED:
         return AnyValue(cell)
-    number = _content(program, initializer, cell.offset, cell.size)
+    kind = flat.kinds[cell]
+    number = _content(program, initializer, cell.offset, cell.size, kind.format is not None)
     if number is None:
         return AnyValue(cell)
-    return Assign(cell, Form((), flat.kinds[cell].wrap(number)))
+    return Assign(cell, Form((), kind.wrap(number)))
 
 
-def _content(program: Program, value: int, offset: int, size: int) -> int | None:
-    """Return the integer at some bytes of a constant."""
+def _content(program: Program, value: int, offset: int, size: int, is_float: bool) -> int | None:
+    """Return the integer, or the rank of the floating-point number, at some bytes of a constant."""
     row = value - program.bases[1]
     table, types = program.constants, program.types
     if not 0 <= row < len(table):
@@ -172,7 +177,10 @@ def _content(program: Program, value: int, offset: int, size: int) -> int | None
     kind, type_id = int(table.kind[row]), int(table.type[row])
     if kind in (ConstantKind.ZERO, ConstantKind.NULL):
         return 0
-    if kind == ConstantKind.INT and offset == 0 and size == int(types.size[type_id]):
+    is_whole = offset == 0 and size == int(types.size[type_id])
+    if is_float and kind == ConstantKind.FLOAT and is_whole:
+        return rank_of_constant(program, row)
+    if kind == ConstantKind.INT and is_whole and not is_float:
         payload = int(table.payload[row])
         return int(program.strings[payload]) if table.flags[row] & Flag.WIDE else payload
     if kind == ConstantKind.AGGREGATE:
@@ -184,5 +192,5 @@ def _content(program: Program, value: int, offset: int, size: int) -> int | None
             places = types.field_offsets_of(type_id).tolist()
         for place, element in reversed(list(zip(places, elements, strict=True))):
             if place <= offset:
-                return _content(program, element, offset - place, size)
+                return _content(program, element, offset - place, size, is_float)
     return None

@@ -1,7 +1,8 @@
 """What is known of the variables at one point: a reduced product of numeric domains.
 
-    packs       an interval for each variable outside of packs, between the ends of its kind;
-                an octagon for each pack of variables that the program relates
+    packs       an interval for each variable outside of packs, between the ends of its kind, of
+                ranks also the greatest number below NaN; an octagon for each pack of variables that
+                the program relates
     residues    x = r modulo m
     equalities  linear ones, among any number of variables
     modular     linear equalities modulo 2**n, which hold where integers wrap around, too
@@ -18,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import gcd
 
+from kleene.algebra import FloatFormat, FloatInterval
 from kleene.analyses.invariants import reductions
 from kleene.analyses.invariants.equalities import Equalities
 from kleene.analyses.invariants.expressions import Form, only
@@ -95,7 +97,21 @@ class Numbers:
         low, high = self.range(key)
         return (0, low) if low == high else self.residues.get(key, (1, 0))
 
+    def floats(self, form: Form, format: FloatFormat) -> FloatInterval:
+        """Return the floating-point numbers whose rank is a form: a variable or a number."""
+        low, high = self.bounds(form)
+        if high < format.nan or not form.terms:
+            return FloatInterval.of_range(format, low, high)
+        greatest = self.packs.greatest_number(form.keys[0])
+        return FloatInterval(format, low, low - 1 if greatest is None else greatest, True)
+
     # Assignments
+
+    def assign_floats(self, key: int, given: FloatInterval) -> None:
+        """Set a rank to those of some floating-point numbers."""
+        self.assign_range(key, *given.range())
+        if given.has_nan and given.has_number and given.high < given.format.infinity:
+            self.packs.gaps[key] = given.high
 
     def assign(
         self, key: int, form: Form, before: Numbers | None = None, usable: Templates | None = None
@@ -113,6 +129,8 @@ class Numbers:
             self.is_empty = True
             return
         residue = before.residue(form) if self.layout.has_residues else None
+        is_copy = len(form.terms) == 1 and form == only(form.keys[0])
+        gap = before.packs.gaps.get(form.keys[0]) if is_copy and kind.format else None
         self._keep_not_zero((key,))
         is_cut = low < kind.low or high > kind.high
         ends = max(low, kind.low), min(high, kind.high)
@@ -124,6 +142,8 @@ class Numbers:
         self._keep_residue(key, residue)
         if is_cut or not is_known:
             self.restrict(key, *ends)
+        if gap is not None:
+            self.packs.gaps[key] = gap
 
     def assign_wrapped(
         self, key: int, form: Form, low: int, high: int, residue: Residue | None

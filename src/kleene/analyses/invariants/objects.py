@@ -128,7 +128,7 @@ class Objects:
 
     def _allocated(self, context: int, operands: list[int]) -> Form | None:
         """Return how many bytes a call allocates."""
-        forms = [self._values.integer(context, one, Kind(64, True)) for one in operands]
+        forms = [self._values.number(context, one, Kind(64, True)) for one in operands]
         if any(form is None for form in forms):
             return None
         if len(forms) == 1:
@@ -159,7 +159,7 @@ class Objects:
                 continue
             if place:
                 type_id = int(types.elements_of(type_id)[0])
-            form = self._values.integer(context, index, Kind(self._values.width(index), False))
+            form = self._values.number(context, index, Kind(self._values.width(index), False))
             if form is None or offset is None or types.size[type_id] < 0:
                 return unknown
             if number is None and self._values.kind(index).is_unsigned:
@@ -186,7 +186,7 @@ class Objects:
             return None
         names = [self._program.variables_of(one) for one in (value, value + 1)]
         sizes = self._steps.get(value, set())
-        form = self._values.integer(context, value + 1, self._values.kind(value + 1))
+        form = self._values.number(context, value + 1, self._values.kind(value + 1))
         if len(sizes) != 1 or form is None or not all(names):
             return None
         (pointer, *_), (count, *_) = names

@@ -1,12 +1,13 @@
 """Intervals of variables, and octagons of packs of variables that the program relates.
 
-Every variable of a pack is bounded by the octagon of its pack, any other by its interval. The
-methods that keep only some of the points return whether there may be any.
+Every variable of a pack is bounded by the octagon of its pack, any other by its interval. Of a rank
+that may be that of NaN, the greatest, a *gap* below it is kept: x <= gap, or x is NaN. The methods
+that keep only some of the points return whether there may be any.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from functools import lru_cache
 from math import gcd, inf
@@ -25,14 +26,17 @@ _WIDE = 1 << 40  # bounds from here on are those of wide types, and not kept in 
 class OctagonPacks:
     """An interval for each variable outside of packs, an octagon for each pack."""
 
-    __slots__ = ("layout", "octagons", "ranges")
+    __slots__ = ("gaps", "layout", "octagons", "ranges")
 
     def __init__(self, layout: Layout, ranges: dict[int, Range], octagons: list[Octagon]) -> None:
         self.layout, self.ranges, self.octagons = layout, ranges, octagons
+        self.gaps: dict[int, int] = {}
 
     def copy(self) -> OctagonPacks:
         """Return an equal value of its own."""
-        return OctagonPacks(self.layout, dict(self.ranges), list(self.octagons))
+        made = OctagonPacks(self.layout, dict(self.ranges), list(self.octagons))
+        made.gaps = dict(self.gaps)
+        return made
 
     # Questions
 
@@ -85,6 +89,12 @@ class OctagonPacks:
                 found = min(found, octagon.upper(short))
         return None if found == inf else found.__floor__() * divisor
 
+    def greatest_number(self, key: int) -> int | None:
+        """Return the greatest rank of a number, which is no NaN; None if there is no number."""
+        low, high = self.range(key)
+        nan = self.layout.kinds[key].high
+        return high if high < nan else None if low == nan else self.gaps.get(key, nan - 1)
+
     # Assignments
 
     def assign(
@@ -103,6 +113,7 @@ class OctagonPacks:
         place = self.layout.pack_of.get(key)
         if place is None:
             self.ranges[key] = ends
+            self.gaps.pop(key, None)
             return True
         source = self._source(place, form, bounds_before, usable)
         self.octagons[place] = self.octagons[place].assign(key, source)
@@ -128,6 +139,7 @@ class OctagonPacks:
         place = self.layout.pack_of.get(key)
         if place is None:
             self.ranges[key] = low, high
+            self.gaps.pop(key, None)
         elif max(-low, high) < _WIDE:
             self.octagons[place] = self.octagons[place].assign(key, _linear((), low, high))
         else:  # bounds of that size, doubled, would not fit the machine's integers
@@ -139,6 +151,7 @@ class OctagonPacks:
         """Let some variables have any value."""
         for key in keys:
             self.ranges.pop(key, None)
+            self.gaps.pop(key, None)
         for place, pack in enumerate(self.layout.packs):
             octagon = self.octagons[place]
             found = [key for key in keys if key in pack and key in octagon.partition]
@@ -156,6 +169,14 @@ class OctagonPacks:
         if residue is not None:
             low += (residue[1] - low) % residue[0]
             high -= (high - residue[1]) % residue[0]
+        if key in self.gaps:
+            gap = self.gaps[key]
+            if high < most:
+                high = min(high, gap)
+            elif low > gap:
+                low = most
+            if high < most or low > gap:
+                del self.gaps[key]
         if low > high:
             return False
         place = self.layout.pack_of.get(key)
@@ -188,12 +209,18 @@ class OctagonPacks:
             least, most = self.range(key)
             if least < low or most > high:
                 return False
+        for key, gap in other.gaps.items():
+            greatest = self.greatest_number(key)
+            if greatest is not None and greatest > gap:
+                return False
         both = zip(self.octagons, other.octagons, strict=True)
         return all(a is b or a <= b for a, b in both)
 
     def join(self, other: OctagonPacks) -> OctagonPacks:
         """Return a value that holds the points of both."""
-        return self._merged(other, lambda a, b: a if a is b else a.join(b), _hull)
+        made = self._merged(other, lambda a, b: a if a is b else a.join(b), _hull)
+        made._set_gaps(self, other, lambda a, b: max(a, b))
+        return made
 
     def widen(self, other: OctagonPacks, thresholds: Sequence[int]) -> OctagonPacks:
         """Return a value around both; repeated, it becomes stable."""
@@ -206,7 +233,26 @@ class OctagonPacks:
                 kind.high if high is None else min(high, kind.high),
             )
 
-        return self._merged(other, lambda a, b: a.widen(b, thresholds=thresholds), ranges)
+        made = self._merged(other, lambda a, b: a.widen(b, thresholds=thresholds), ranges)
+        made._set_gaps(
+            self,
+            other,
+            lambda a, b: a if a >= b else min((t for t in thresholds if t >= b), default=None),
+        )
+        return made
+
+    def _set_gaps(
+        self, one: OctagonPacks, other: OctagonPacks, merged: Callable[[int, int], int | None]
+    ) -> None:
+        """Set the gaps of what was merged from two values, of which one has NaN."""
+        for key in {*one.gaps, *other.gaps, *_only_numbers(self, one), *_only_numbers(self, other)}:
+            nan = self.layout.kinds[key].high
+            if self.range(key)[1] == nan:
+                ends = one.greatest_number(key), other.greatest_number(key)
+                known = [end for end in ends if end is not None]
+                gap = merged(*known) if len(known) == 2 else known[0] if known else None
+                if gap is not None and gap < nan - 1:
+                    self.gaps[key] = gap
 
     def _merged(
         self,
@@ -235,6 +281,14 @@ class OctagonPacks:
         pairs = zip(self.octagons, other.octagons, strict=True)
         made.octagons = [a if a is b else a.narrow(b) for a, b in pairs]
         return made
+
+
+def _only_numbers(merged: OctagonPacks, one: OctagonPacks) -> Iterator[int]:
+    """Yield the ranks that are of numbers only in one value, and may be NaN when it is merged."""
+    for key, (_, high) in one.ranges.items():
+        kind = merged.layout.kinds[key]
+        if kind.format is not None and high < kind.high:
+            yield key
 
 
 def _hull(a: Range, b: Range, _: Kind) -> Range:

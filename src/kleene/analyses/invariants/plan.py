@@ -130,10 +130,10 @@ def _packs(code: Code) -> list[tuple[int, ...]]:
     """
     counts: Counter[tuple[int, int]] = Counter()
     for group in _related(code):
-        chosen = sorted({key for key in group if code.kinds[key] != BOOL})
+        chosen = sorted({key for key in group if _is_packed(code.kinds[key])})
         counts.update(combinations(chosen, 2))
     for step in code.steps:  # what one loop changes is often related, though never compared
-        changed = sorted({key for key, _ in step.assignments if code.kinds[key] != BOOL})
+        changed = sorted({key for key, _ in step.assignments if _is_packed(code.kinds[key])})
         counts.update(combinations(changed, 2))
     pack_of: dict[int, set[int]] = {}
     for (a, b), _ in counts.most_common():
@@ -144,6 +144,14 @@ def _packs(code: Code) -> list[tuple[int, ...]]:
                 pack_of[key] = left
     unique = {id(pack): pack for pack in pack_of.values() if len(pack) > 1}
     return [tuple(sorted(pack)) for pack in unique.values()]
+
+
+def _is_packed(kind: Kind) -> bool:
+    """Return whether octagons may hold a variable: ranks of floating-point numbers are too large.
+
+    That of 1.0 is 1023 * 2**52, and octagons keep twice the bounds, in 64 bits.
+    """
+    return kind != BOOL and kind.format is None
 
 
 def _templates(
@@ -349,17 +357,23 @@ def _thresholds(code: Code) -> tuple[int, ...]:
     def add(number: int) -> None:
         found.update((number - 1, number, number + 1))
 
+    ranks: set[int] = set()
     for condition in conditions(code):
         for form in forms_of(condition):
-            if form.terms:
+            if form.terms and code.kinds[form.keys[0]].format is not None:
+                if len(form.terms) == 1:
+                    ranks.update((-form.constant * form.terms[0][1], form.constant))
+            elif form.terms:
                 divisor = abs(form.terms[0][1]) if len(form.terms) == 1 else 1
                 add(-form.constant // divisor)
                 add(form.constant // divisor)
     for step in code.steps:
-        for _, form in step.assignments:
-            if not form.terms:
+        for key, form in step.assignments:
+            if not form.terms and code.kinds[key].format is not None:
+                ranks.add(form.constant)
+            elif not form.terms:
                 add(form.constant)
-    return tuple(sorted(_some(found)))
+    return tuple(sorted({*_some(found), *_some(ranks)}))
 
 
 def _some(numbers: Iterable[int], most: int = 16) -> list[int]:

@@ -16,6 +16,7 @@ of storage that is made several times, in a loop, the variables are about the la
 
 from __future__ import annotations
 
+import struct
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -54,6 +55,7 @@ _FREED, _PREFIX, _ELEMENTS = -1, -2, -3  # offsets of cells that are no bytes
 _NAMES = {_FREED: "freed", _PREFIX: "written", _ELEMENTS: "each"}
 _MOST_BYTES = 1 << 16  # of a constant table that is looked at
 _COUNT = Kind(64, False)
+_FLOATS = {4: "<f", 8: "<d"}  # by size in bytes
 
 
 @dataclass(frozen=True)
@@ -388,8 +390,12 @@ class _Tracking:
             part = content[place : place + access.size]
             if None in part:
                 return None
-            number = int.from_bytes(bytes(one for one in part if one is not None), "little")
-            found.append(access.kind.wrap(number))
+            bits = int.from_bytes(bytes(one for one in part if one is not None), "little")
+            format = access.kind.format
+            number = access.kind.wrap(bits) if format is None else format.rank_of_bits(bits)
+            if number is None:
+                return None
+            found.append(number)
         return (min(found), max(found)) if found else None
 
     def _content(self, object: int) -> list[int | None] | None:
@@ -422,6 +428,10 @@ class _Tracking:
             content[offset : offset + size] = list(
                 (number % (1 << 8 * size)).to_bytes(size, "little")
             )
+        elif kind == ConstantKind.FLOAT and size in _FLOATS and not table.flags[row] & Flag.WIDE:
+            double = struct.pack("<q", int(table.payload[row]))
+            made = struct.pack(_FLOATS[size], *struct.unpack("<d", double))
+            content[offset : offset + size] = list(made)
         elif kind == ConstantKind.STRING:
             view = self._program.value_view(value)
             text = getattr(view, "string", None)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from kleene.algebra.float_interval import FORMATS, FloatFormat, rank_of_double_bits
 from kleene.analyses.invariants.comparisons import Comparisons
 from kleene.analyses.invariants.expressions import (
     BOOL,
@@ -28,6 +29,7 @@ from kleene.analyses.invariants.expressions import (
 )
 from kleene.analyses.invariants.flat import Base, FlatFunction
 from kleene.analyses.invariants.kinds import Readings
+from kleene.analyses.invariants.library import model_of
 from kleene.analyses.invariants.objects import Address, Objects
 from kleene.ir import Program
 from kleene.ir.codes import (
@@ -64,6 +66,11 @@ class Values:
         self._table = program.instructions
         self._kinds = program.types.kind.tolist()
         self._bits = program.types.bits.tolist()
+        words = (program.strings[one] for one in program.types.name.tolist())
+        self._formats = [
+            FORMATS.get(word) if kind == TypeKind.FLOAT else None
+            for word, kind in zip(words, self._kinds, strict=True)
+        ]
         self.objects = Objects(self)
         self._comparisons = Comparisons(self)
 
@@ -74,17 +81,31 @@ class Values:
         type_id = int(self.program.value_types[value])
         return self._bits[type_id] if self._kinds[type_id] == TypeKind.INT else 0
 
+    def format(self, value: int) -> FloatFormat | None:
+        """Return the format of a floating-point number; None for what is none that is followed."""
+        return self._formats[int(self.program.value_types[value])]
+
+    def is_number(self, value: int) -> bool:
+        """Return whether a value is an integer, or a floating-point number that is followed."""
+        return bool(self.width(value)) or self.format(value) is not None
+
+    def is_alike(self, value: int, other: int) -> bool:
+        """Return whether two values have one type."""
+        return bool(self.program.value_types[value] == self.program.value_types[other])
+
     def is_pointer(self, value: int) -> bool:
         """Return whether a value is a pointer."""
         return bool(self._kinds[int(self.program.value_types[value])] == TypeKind.POINTER)
 
     def kind(self, value: int) -> Kind:
-        """Return how an integer is kept."""
-        width = self.width(value)
+        """Return how a number is kept."""
+        width, format = self.width(value), self.format(value)
+        if format is not None:
+            return Kind.of_format(format)
         return BOOL if width == 1 else Kind(width, self.readings.is_unsigned(value))
 
     def base(self, context: int, value: int) -> Base:
-        """Return the variable of a value: an integer, or whether a pointer is not null."""
+        """Return the variable of a value: a number, or whether a pointer is not null."""
         key = Base(context, value)
         if key not in self.flat.kinds:
             self.flat.kinds[key] = BOOL if self.is_pointer(value) else self.kind(value)
@@ -101,8 +122,8 @@ class Values:
         found: Expression = known[key]
         return found
 
-    def integer(self, context: int, value: int, kind: Kind) -> Form | None:
-        """Return an integer as a form; a constant as a value of the kind given."""
+    def number(self, context: int, value: int, kind: Kind) -> Form | None:
+        """Return an integer or a rank as a form; a constant as a value of the kind given."""
         number = self.constant(value)
         if number is not None:
             return Form((), kind.wrap(number))
@@ -122,14 +143,16 @@ class Values:
         return found if isinstance(found, Address) else Address(None, ZERO, Unknown())
 
     def constant(self, value: int) -> int | None:
-        """Return the number that a constant is."""
+        """Return the integer that a constant is, or the rank of a floating-point number."""
         row = value - self._bases[ValueKind.CONSTANT]
         table = self.program.constants
-        if not 0 <= row < len(table) or not self.width(value):
+        if not 0 <= row < len(table) or not self.is_number(value):
             return None
         kind = int(table.kind[row])
         if kind in (ConstantKind.NULL, ConstantKind.ZERO):
             return 0
+        if kind == ConstantKind.FLOAT:
+            return rank_of_constant(self.program, row)
         if kind != ConstantKind.INT:
             return None
         payload = int(table.payload[row])
@@ -157,9 +180,13 @@ class Values:
             operands = table.operands_of(row).tolist()
             if table.opcode[row] == Opcode.GETELEMENTPTR:
                 return self.objects.of_element(context, value, operands, int(table.about[row]))
-            if table.opcode[row] in _COPIES:
+            if table.opcode[row] in _COPIES and self.is_copy(value, operands[0]):
                 return self.of(context, operands[0])
         return None
+
+    def is_copy(self, value: int, other: int) -> bool:
+        """Return whether two values have one type, or are pointers: one may be the other."""
+        return self.is_alike(value, other) or (self.is_pointer(value) and self.is_pointer(other))
 
     def _argument(self, context: int, value: int) -> Expression:
         row = value - self._bases[ValueKind.ARGUMENT]
@@ -177,7 +204,7 @@ class Values:
         if self.is_pointer(value):
             return Address(None, ZERO, Relation(only(self.base(context, value)), "ne"))
         width = self.width(value)
-        if not width:
+        if not self.is_number(value):
             return None
         form = only(self.base(context, value))
         return Relation(form, "ne") if width == 1 else form
@@ -190,12 +217,13 @@ class Values:
             made: Expression = self._linear(context, value, row, opcode, operands)
         elif self.width(value) == 1 and opcode in (Opcode.AND, Opcode.OR, Opcode.XOR):
             made = self._logical(context, opcode, operands)
-        elif opcode == Opcode.ICMP:
+        elif opcode in (Opcode.ICMP, Opcode.FCMP):
             made = self._comparisons.condition(context, row, operands)
         elif opcode in (Opcode.ZEXT, Opcode.SEXT, Opcode.TRUNC):
             made = self._cast(context, value, opcode, operands[0])
         elif opcode in _COPIES:
-            made = self.of(context, operands[0])
+            is_copy = self.is_copy(value, operands[0])
+            made = self.of(context, operands[0]) if is_copy else None
         elif opcode == Opcode.GETELEMENTPTR:
             made = self.objects.of_element(context, value, operands, int(self._table.about[row]))
         elif opcode == Opcode.ALLOCA:
@@ -203,6 +231,8 @@ class Values:
         elif opcode == Opcode.SELECT and self.width(value) == 1:
             chosen, left, right = (self.condition(context, one) for one in operands)
             made = Either(Both(chosen, left), Both(negation(chosen), right))
+        elif opcode in CALLS and model_of(self.program, operands[0]).computes == "class":
+            made = self._comparisons.is_of_class(context, operands)
         elif opcode in CALLS:
             made = self.objects.of_call(context, value, operands)
         else:
@@ -224,7 +254,7 @@ class Values:
         kind = self.kind(value)
         if kind.width <= 1:
             return None
-        left, right = (self.integer(context, one, kind) for one in operands)
+        left, right = (self.number(context, one, kind) for one in operands)
         if left is None or right is None:
             return None
         if opcode in (Opcode.ADD, Opcode.SUB):
@@ -262,7 +292,7 @@ class Values:
                 self.flags[key] = self.condition(context, operand)
                 return only(key)
             return None
-        form = self.integer(context, operand, source)
+        form = self.number(context, operand, source)
         if form is None or not kind.width:
             return None
         if opcode == Opcode.TRUNC and kind.width == 1:
@@ -272,3 +302,16 @@ class Values:
         return (
             form if opcode == Opcode.SEXT and not (source.is_unsigned or kind.is_unsigned) else None
         )
+
+
+def rank_of_constant(program: Program, row: int) -> int | None:
+    """Return the rank of a floating-point constant; None of a format that is not followed."""
+    table = program.constants
+    format = FORMATS.get(program.strings[int(program.types.name[table.type[row]])])
+    if format is None:
+        return None
+    payload = int(table.payload[row])
+    if not table.flags[row] & Flag.WIDE:
+        return rank_of_double_bits(format, payload)
+    text = program.strings[payload]
+    return format.rank_of_bits(int(text[3:], 16)) if text.startswith("0xK") else None
