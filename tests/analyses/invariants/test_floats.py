@@ -7,10 +7,12 @@ from pathlib import Path
 import pytest
 
 from kleene import load
+from kleene.analyses.invariants import Verdict
 from kleene.ir import Program
 
 from .test_checks import wrong_verdicts
 from .test_truth import N_RUNS, defined, watched
+from .test_whole_truth import watched as whole_watched
 
 FLOATS = Path(__file__).with_name("floats.c")
 
@@ -30,6 +32,19 @@ def test_runs(program: Program) -> None:
         oracle = watched(program, function, range(5 * N_RUNS))
         failed |= {oracle.code.sites[one].kind.value for one in oracle.failed}
     assert {"conversion", "assert"} <= failed
+
+
+def test_whole_programs(program: Program) -> None:
+    """Conversions are decided by the comparisons that dominate them; other checks are as ever."""
+    by_function = {(one.instruction, one.kind): one for one in program.invariants().check_results()}
+    oracle = whole_watched(program, range(2 * N_RUNS))
+    assert "conversion" in {kind for kind, _ in oracle.failed}
+    found = program.invariants(whole_program=True).check_results(["conversion"])
+    proved = {one.function for one in found if one.is_proved}
+    assert {"index_of_a_number", "ends_of_a_conversion", "scaled_safely", "integers"} <= proved
+    for one in found:
+        if one.verdict in (Verdict.SAFE, Verdict.FAILS):
+            assert one.verdict is by_function[one.instruction, one.kind].verdict
 
 
 FAST = """

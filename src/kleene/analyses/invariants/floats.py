@@ -80,12 +80,12 @@ class FloatOperation(Operation):
         forms = (self.first, self.second, self.third)[: n_operands(self.operation)]
         given = tuple(numbers.floats(one, self.source) for one in forms)
         flags = self.flags & (Flag.NNAN | Flag.NINF)
-        numbers.assign_floats(self.target, _result(self.operation, self.format, given, flags))
+        numbers.assign_floats(self.target, computed(self.operation, self.format, given, flags))
         return numbers
 
 
 @lru_cache(1 << 14)
-def _result(
+def computed(
     operation: str, format: FloatFormat, given: tuple[FloatInterval, ...], flags: int
 ) -> FloatInterval:
     """Return the results of an operation on some numbers."""
@@ -170,14 +170,25 @@ def is_number(form: Form, format: FloatFormat) -> Condition:
 
 
 def fits(form: Form, format: FloatFormat, kind: Kind) -> Condition:
-    """Return the condition that a number without its fraction is an integer of a kind.
+    """Return the condition that a number without its fraction is an integer of a kind."""
+    least, most = ends_that_fit(format, kind)
+    return Both(Relation(form.scaled(-1).shifted(least), "le"), Relation(form.shifted(-most), "le"))
+
+
+def fits_message(kind: Kind) -> str:
+    """Return what the check of a conversion asks."""
+    sign = "an unsigned" if kind.is_unsigned else "a signed"
+    return f"the number fits {sign} integer of {kind.width} bits"
+
+
+def ends_that_fit(format: FloatFormat, kind: Kind) -> Range:
+    """Return the ranks of the least and the greatest number that fits an integer of a kind.
 
     trunc(x) is in low..high if and only if low - 1 < x < high + 1. The least number above low - 1
     is the one behind the greatest that is at most low - 1. Infinity and NaN have greater ranks than
     all numbers below high + 1.
     """
-    least, most = format.below(kind.low - 1) + 1, format.above(kind.high + 1) - 1
-    return Both(Relation(form.scaled(-1).shifted(least), "le"), Relation(form.shifted(-most), "le"))
+    return format.below(kind.low - 1) + 1, format.above(kind.high + 1) - 1
 
 
 def compared(predicate: int, a: Form, b: Form, format: FloatFormat, flags: int) -> Condition:
@@ -259,6 +270,6 @@ def _both(a: Condition, b: Condition) -> Condition:
 
 
 __all__ = [
-    "ARITHMETIC", "LOOSE", "FloatOperation", "FromInteger", "ToInteger", "compared", "fits",
-    "is_number", "n_operands", "of_classes",
+    "ARITHMETIC", "LOOSE", "FloatOperation", "FromInteger", "ToInteger", "compared", "computed",
+    "ends_that_fit", "fits", "fits_message", "is_number", "n_operands", "of_classes",
 ]  # fmt: skip

@@ -24,6 +24,7 @@ from kleene.analyses.invariants.floats import (
     FromInteger,
     ToInteger,
     fits,
+    fits_message,
 )
 from kleene.analyses.invariants.objects import Address
 from kleene.analyses.invariants.operations import AnyValue, Assign, Binary, Choose, Wrap
@@ -264,12 +265,10 @@ class InstructionLowering:
         format, width = self._values.format(operand), self._values.width(value)
         form = self._values.number(context, operand, self._values.kind(operand))
         reading = Kind(width, opcode == Opcode.FPTOUI)
-        sign = "an unsigned" if reading.is_unsigned else "a signed"
-        message = f"the number fits {sign} integer of {width} bits"
         condition: Condition = Unknown()
         if form is not None and format is not None:
             condition = fits(form, format, reading)
-        self._builder.check(block, CheckKind.CONVERSION, row, condition, message)
+        self._builder.check(block, CheckKind.CONVERSION, row, condition, fits_message(reading))
         key = self._values.base(context, value)
         if form is None or format is None or width == 1:
             self._builder.emit(block, AnyValue(key))

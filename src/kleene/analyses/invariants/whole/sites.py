@@ -14,8 +14,11 @@ from numpy.typing import NDArray
 
 from kleene.analyses.dataflow.context import Context
 from kleene.analyses.invariants.checks import CheckKind
+from kleene.analyses.invariants.expressions import Kind
+from kleene.analyses.invariants.floats import fits_message
 from kleene.analyses.invariants.library import Touch, calls_by_model
 from kleene.analyses.invariants.whole.addresses import accesses, constant_numbers
+from kleene.analyses.invariants.whole.floats import FloatRanges, fit
 from kleene.analyses.invariants.whole.pointers import Pointers
 from kleene.base.arrays import I64, U8, Bools
 from kleene.ir.codes import Flag, GlobalKind, Opcode, TypeKind, ValueKind
@@ -71,6 +74,7 @@ class Checker:
             self._division_overflow()
         self._division()
         self._shift()
+        self._conversions()
         self._accesses()
         self._assertions()
         kind, row, message, verdict = (
@@ -191,6 +195,19 @@ class Checker:
             fails = known[mine] & (self._facts.least[names[mine]] >= bits)
             message = f"the shift is by 0 to {bits - 1} bits"
             self._add(CheckKind.SHIFT, rows[mine], message, safe, fails)
+
+    def _conversions(self) -> None:
+        """A floating-point number fits the integer that it is converted to."""
+        rows, ranges = self._rows(Opcode.FPTOSI, Opcode.FPTOUI), FloatRanges(self._context)
+        kinds: dict[Kind, list[tuple[int, bool, bool]]] = {}
+        for row, width in zip(rows.tolist(), self._width(rows).tolist(), strict=True):
+            kind = Kind(width, bool(self._table.opcode[row] == Opcode.FPTOUI))
+            found = ranges.at(row, 0)
+            answers = (False, False) if found is None else fit(found, kind)
+            kinds.setdefault(kind, []).append((row, *answers))
+        for kind, answered in kinds.items():
+            chosen, safe, fails = (np.array(one) for one in zip(*answered, strict=True))
+            self._add(CheckKind.CONVERSION, chosen, fits_message(kind), safe, fails)
 
     # Memory
 
