@@ -243,6 +243,51 @@ def test_functions_left_to_intervals_are_named(tmp_path: Path) -> None:
     assert any("setjmp" in note for one in result.functions for note in one.notes)
 
 
+COMPOUND = """
+int a[10];
+int more(void);
+int and(void) { int s = 0; for (int i = 0; i < 10 && more(); i++) s ^= a[i]; return s; }
+int not_or(void) { int s = 0, i = 0; while (!(i >= 10 || more())) s ^= a[i++]; return s; }
+int three(int n) {
+  int s = 0, i = 0;
+  while (i < 10 && more() && n != 7) { s ^= a[i]; i++; n = more(); }
+  return s;
+}
+int related(int n) {
+  int s = 0, i = 0;
+  if (n < 10) while (i < n && more()) s ^= a[i++];
+  return s;
+}
+int either(void) { int s = 0; for (int i = 0; i < 10 || more(); i++) s ^= a[i]; return s; }
+int stale(void) {
+  int s = 0, i = 0;
+  _Bool c = 0;
+  do {
+    i = more();
+    if (c) s ^= a[i];
+    c = i >= 0 && i < 10;
+  } while (more());
+  return s;
+}
+int swapped(int i, int k) {
+  int s = 0;
+  while (k >= 0 && k < 10 && more()) { int t = i; i = k; k = t; s ^= a[k]; }
+  return s;
+}
+"""
+
+
+@pytest.mark.parametrize("domain", ["interval", "octagon"])
+def test_conditions_on_the_way_to_a_choice_hold_behind_it(domain: str, tmp_path: Path) -> None:
+    """`while (x && y)` is a branch on φ(false, y), and x is known no more where its edges meet."""
+    result = analysed(COMPOUND, tmp_path, domain=domain)
+    for function in ("and", "not_or", "three"):
+        assert verdicts(result, "bounds", function) == [YES], function
+    assert verdicts(result, "bounds", "related") == [YES if domain == "octagon" else MAY]
+    for function in ("either", "stale", "swapped"):  # what was tested is another number by now
+        assert verdicts(result, "bounds", function) == [MAY], function
+
+
 LOOPS = """
 int busy(int n, int m) {
   int a[8] = {0}, s = 0;

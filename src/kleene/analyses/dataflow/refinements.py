@@ -9,6 +9,7 @@ computed from, as long as the operation can be undone:
     %t = and %x, 3                      %x: the bits 0 and 1 of the fact of %t
     %t = add %x, 5                      %x: SUBTRACT(fact of %t, 5)
     %c = and i1 %d, %e    (is true)     both are 1
+    %c = phi i1 [false, …], [%d, …]     %d is 1, and so are the conditions on the way to the φ
 
 A value of SSA form is the same at all its uses, so that any name of it may be read.
 """
@@ -25,7 +26,7 @@ from kleene.ir.codes import ConstantKind, Opcode, ValueKind
 from kleene.ir.codes import Predicate as IrPredicate
 from kleene.solvers.dataflow import SWAPPED, ConstraintBuilder, Operator, Predicate
 from kleene.transforms.splitting import ControlFlow, SplitProgram
-from kleene.transforms.splitting.program import values_assumed
+from kleene.transforms.splitting.program import EntryConditions, values_assumed
 
 _DEEPEST = 8  # how many operations are undone
 _LOOKED_THROUGH = np.zeros(len(Opcode), bool)
@@ -89,6 +90,7 @@ class _Search:
         base = split.program.bases
         self._first = base[ValueKind.INSTRUCTION]
         self._constants = base[ValueKind.CONSTANT], base[ValueKind.ARGUMENT]
+        self._entries = EntryConditions.of(self._program)
 
     def all(self, start: Refinements) -> Refinements:
         found, level = [start], start
@@ -216,7 +218,8 @@ class _Search:
     def _phis(self, level: Refinements) -> Refinements:
         """`phi [false, …], [c, …]` is true: c was, and control came that way (`a && b`).
 
-        What c says then holds of values that have not been computed anew since.
+        Then the conditions hold, too, under which control goes there. What they say holds of
+        values that have not been computed anew since.
         """
         level = level.chosen(level.above < 0)  # one φ on the way is enough
         row = level.value - self._first
@@ -231,10 +234,17 @@ class _Search:
         wanted = (level.fact == self._true)[owner]
         may_be = ~is_number | (constants.payload[at] & 1 == wanted)
         n_left = np.bincount(owner[may_be], minlength=len(row))
-        only = may_be & (n_left[owner] == 1) & ~is_constant
-        which = owner[only]
-        above = self._table.block[row[which]].astype(np.int64)
-        return Refinements(level.edge[which], value[only], level.fact[which], above)
+        only = may_be & (n_left[owner] == 1)
+        above = self._table.block[row].astype(np.int64)
+        source = self._table.operands[place[only] + 1] - self._program.bases[ValueKind.BLOCK]
+        nth, entered = self._entries.above(source.astype(np.int64))
+        which = owner[only][nth]
+        fact = np.where(self._entries.holds[entered], self._true, self._false)
+        taken = Refinements(level.edge[which], self._entries.value[entered], fact, above[which])
+        which = owner[only & ~is_constant]
+        chosen = value[only & ~is_constant]
+        own = Refinements(level.edge[which], chosen, level.fact[which], above[which])
+        return Refinements.join([own, taken])
 
     def _selects(
         self, level: Refinements, is_select: Bools, is_true: Bools, is_false: Bools
@@ -345,7 +355,8 @@ def _is_still_so(split: SplitProgram, found: Refinements) -> Bools:
     Let a value x be defined in a block that strictly dominates the block of the φ, which dominates
     the branch. If x were computed anew between the condition and the edge to the φ, or between the
     φ and the branch, that path could be taken from the start without passing the condition, or
-    the φ: but these dominate the edge, and the branch.
+    the φ: but these dominate the edge, and the branch. Conditions on the way to the φ are tested by
+    branches that dominate the edge; nothing but the blocks behind them lies between.
     """
     program, tree = split.program, split.flow.tree
     row = found.value - program.bases[ValueKind.INSTRUCTION]

@@ -24,6 +24,7 @@ from kleene.transforms.splitting.strategies import STRATEGIES, Points, Strategy
 _OF_CONDITIONS = (Opcode.AND, Opcode.OR, Opcode.XOR)
 _ARITHMETIC = (Opcode.ADD, Opcode.SUB)
 _DEEPEST = 9  # how many operations behind each other are looked through: long chains stay linear
+_MOST_CONDITIONS = 6  # of `a && b && …`, from the last one back
 
 
 @dataclass(frozen=True, eq=False)
@@ -234,8 +235,8 @@ def values_tested(program: Program) -> tuple[I64, I64, U8]:
     """Return the values that branches tell something about, the blocks, and a `Role` of tests.
 
     A condition is looked through: compares, `and`, `or` and `xor` of conditions, selects, casts,
-    `freeze`; and, as derived tests, φ of conditions (`a && b`) and arithmetic with a constant, as
-    in `(x & 3) == 0` or `x - 1 < 9`.
+    `freeze`; and, as derived tests, φ of conditions (`a && b`), with the conditions under which
+    control comes to the φ, and arithmetic with a constant, as in `(x & 3) == 0` or `x - 1 < 9`.
     """
     table = program.instructions
     last = program.blocks.instruction_offsets[1:] - 1
@@ -265,6 +266,54 @@ def values_assumed(program: Program) -> tuple[I64, I64]:
     return value, row
 
 
+@dataclass(frozen=True, eq=False)
+class EntryConditions:
+    """The conditions under which blocks are entered that have one way in: by a branch.
+
+    Attributes:
+        value: of each block, the condition of that branch; -1 if there is none.
+        holds: whether it holds in the block.
+        before: the block that ends in the branch, or goes on to the block; -1 if there are several.
+    """
+
+    value: I64
+    holds: Bools
+    before: I64
+
+    @classmethod
+    def of(cls, program: Program) -> EntryConditions:
+        """Return those of all blocks."""
+        table = program.instructions
+        offsets, sources = program.predecessors
+        is_single = np.diff(offsets) == 1
+        n_blocks = len(is_single)
+        before = np.full(n_blocks, -1, np.int64)
+        before[is_single] = sources[offsets[:-1][is_single]]
+        inner = np.flatnonzero(is_single)
+        last = program.blocks.instruction_offsets[before[inner] + 1].astype(np.int64) - 1
+        is_branch = (table.opcode[last] == Opcode.BR) & (np.diff(table.offsets)[last] == 3)
+        inner, at = inner[is_branch], table.offsets[last[is_branch]]
+        value, holds = np.full(n_blocks, -1, np.int64), np.zeros(n_blocks, bool)
+        value[inner] = table.operands[at]
+        holds[inner] = table.operands[at + 1] == inner + program.bases[ValueKind.BLOCK]
+        return cls(value, holds, before)
+
+    def above(self, blocks: I64) -> tuple[I64, I64]:
+        """Return which of the blocks, and blocks with a condition that it is entered under, too.
+
+        These are the block itself and those before it, as long as there is one way in.
+        """
+        which, found = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
+        rows = np.arange(len(blocks))
+        for _ in range(_MOST_CONDITIONS):
+            known = self.value[blocks] >= 0
+            which.append(rows[known])
+            found.append(blocks[known])
+            blocks = self.before[blocks]
+            rows, blocks = rows[blocks >= 0], blocks[blocks >= 0]
+        return np.concatenate(which), np.concatenate(found)
+
+
 def _looked_through(
     program: Program, value: I64, place: Ints, equality: Bools
 ) -> tuple[I64, I64, U8]:
@@ -282,6 +331,7 @@ def _looked_through(
     is_condition = (types.kind == TypeKind.INT) & (types.bits == 1)
     found: list[tuple[I64, I64, U8]] = []
     is_choice = (table.opcode == Opcode.PHI) & is_condition[table.type]
+    entries = EntryConditions.of(program)
     seen = np.empty(0, np.int64)
     low, high = program.bases[ValueKind.CONSTANT], program.bases[ValueKind.ARGUMENT]
     for _ in range(_DEEPEST):
@@ -315,8 +365,14 @@ def _looked_through(
         has_constant[pair[is_constant]] = True
         keep = ~(computes & ~is_condition[table.type[row]] & ~has_constant)[pair]
         pair, place = pair[keep], place[keep]
-        block, equality, derived = block[pair], equality[pair], derived[pair]
         value = table.operands[place].astype(np.int64)
+        # A φ has been reached along an edge: the conditions on the way to it count, too.
+        comes_from = value - program.bases[ValueKind.BLOCK]
+        is_edge = (comes_from >= 0) & (comes_from < len(program.blocks)) & is_choice[row[pair]]
+        which, entered = entries.above(comes_from[is_edge])
+        value = np.concatenate([value, entries.value[entered]])
+        pair = np.concatenate([pair, pair[is_edge][which]])
+        block, equality, derived = block[pair], equality[pair], derived[pair]
     parts = list(zip(*found, strict=True)) or [[np.empty(0, np.int64)]] * 2 + [
         [np.empty(0, np.uint8)]
     ]

@@ -9,8 +9,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import numpy as np
+
 from kleene.analyses.dataflow.context import Context
 from kleene.ir.codes import ConstantKind, Flag, Opcode, Predicate, TypeKind, ValueKind
+from kleene.transforms.splitting.program import EntryConditions
 
 _SIGNED = {
     Predicate.SLT: (True, True), Predicate.SLE: (True, False),
@@ -73,6 +76,7 @@ class Sums:
         self._names = context.split.operand
         self._width = context.values.width
         self._is_integer = self._program.types.kind == TypeKind.INT
+        self._entries = EntryConditions.of(self._program)
 
     def width(self, value: int) -> int:
         """Return the bits of an integer; 0 for what is none, or too wide."""
@@ -154,6 +158,8 @@ class Sums:
             return [one for part in operands for one in self.bounds(part, holds, depth + 1)]
         if opcode == Opcode.XOR and self._is_true(operands[1]):
             return self.bounds(operands[0], not holds, depth + 1)
+        if opcode == Opcode.PHI:
+            return self._chosen(row, holds, depth)
         if opcode == Opcode.SELECT:
             chosen, yes, no = operands
             if holds and self._is_false(no):  # chosen && yes
@@ -161,6 +167,33 @@ class Sums:
             if not holds and self._is_true(yes):  # not (chosen || no)
                 return [one for part in (chosen, no) for one in self.bounds(part, False, depth + 1)]
         return []
+
+    def _chosen(self, row: int, holds: bool, depth: int) -> list[Bound]:
+        """Return what follows where a φ of conditions has a value that comes along one edge alone.
+
+        Then the conditions on the way to that edge hold, too; of values, that is, that are defined
+        above the φ, and so have not been computed anew since.
+        """
+        table, is_other = self._table, self._is_false if holds else self._is_true
+        operands = table.operands_of(row).tolist()
+        pairs = zip(operands[::2], operands[1::2], strict=True)
+        left = [one for one in pairs if not is_other(one[0])]
+        if len(left) != 1:
+            return []
+        value, source = left[0]
+        found = self.bounds(value, holds, depth + 1)
+        entries, at = self._entries, np.array([source - self._bases[ValueKind.BLOCK]])
+        for block in entries.above(at)[1].tolist():
+            found += self.bounds(int(entries.value[block]), bool(entries.holds[block]), depth + 1)
+        return [one for one in found if all(self._is_above(value, row) for value, _ in one.terms)]
+
+    def _is_above(self, value: int, row: int) -> bool:
+        """Return whether a value is defined in a block that strictly dominates an instruction's."""
+        inner = value - self._bases[ValueKind.INSTRUCTION]
+        if inner < 0:
+            return True
+        block, here = int(self._table.block[inner]), int(self._table.block[row])
+        return block != here and bool(self._context.split.flow.tree.dominates(block, here))
 
     def _is_true(self, value: int) -> bool:
         is_constant = self._bases[ValueKind.CONSTANT] <= value < self._bases[ValueKind.ARGUMENT]
