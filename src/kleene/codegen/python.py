@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 import keyword
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -31,7 +32,8 @@ from kleene.codegen.plan import (
 )
 from kleene.codegen.resident import loops_of
 from kleene.codegen.rows import sums_of
-from kleene.codegen.text import flattened, size_text
+from kleene.codegen.runtime.arithmetic import FUNCTIONS, NAMESPACE, single
+from kleene.codegen.text import flattened, python_name, size_text
 from kleene.ir.loops import tree
 from kleene.ir.loops.tree import Expression, Symbol, Type, Variable
 
@@ -48,9 +50,21 @@ _TYPES = {
     ("float", 32, True): "float32",
     ("float", 64, True): "float64",
 }
-_RESERVED = ("np", "math", "max", "run", "quotient", "remainder", "steps", "sections", "hull")
+_RESERVED = (
+    "np",
+    "math",
+    "max",
+    "run",
+    "steps",
+    "sections",
+    *NAMESPACE,
+    "abs",
+    "bool",
+    "float",
+    "int",
+)
 _SAME = {"+", "-", "*", "<", ">", "<=", ">=", "==", "!=", "&", "|", "^", "<<", ">>"}
-_NAMED = {"fabs": "abs", "abs": "abs", "fmax": "max", "fmin": "min"}
+_WRAPPING = {"+", "-", "*", "<<"}
 
 
 def dtype_name(kind: Type) -> str:
@@ -90,7 +104,7 @@ class _Driver:
     def value(self, value: Expression) -> str:
         match value:
             case tree.Literal(value=number):
-                return repr(float(number)) if value.type.kind == "float" else str(int(number))
+                return _number(number, value.type)
             case tree.Read(location=Variable(symbol=symbol)):
                 return self.name(symbol)
             case tree.Read(location=tree.Element() as location):
@@ -99,16 +113,16 @@ class _Driver:
                 return self._convert(value.type, operand)
             case tree.Unary(operator=operator, operand=operand):
                 text = self.value(operand)
-                return f"(not {text})" if operator == "!" else f"({operator}{text})"
+                if operator == "!":
+                    return f"int(not {text})"
+                return _wrapped(value.type, f"({operator}{text})")
             case tree.Binary(operator=operator, left=left, right=right):
                 return self._binary(value.type, operator, self.value(left), self.value(right))
             case tree.Choose(condition=condition, then=then, otherwise=otherwise):
                 parts = map(self.value, (then, condition, otherwise))
                 return "({} if {} else {})".format(*parts)
             case tree.Call(function=function, arguments=given):
-                texts = ", ".join(map(self.value, given))
-                known = _NAMED.get(function.removesuffix("f") if function != "f" else function)
-                return f"{known}({texts})" if known else f"math.{function}({texts})"
+                return self._call(value.type, function, list(map(self.value, given)))
         raise CannotError(f"an expression of line {value.place.line}: {type(value).__name__}")
 
     def _element(self, location: tree.Element) -> str:
@@ -120,10 +134,21 @@ class _Driver:
             parts.append(" * ".join([self.value(index), *by]))
         return f"run.element({self.array(base)}, {' + '.join(parts)})"
 
+    def _call(self, kind: Type, function: str, given: list[str]) -> str:
+        if function == "abs":
+            return f"abs({', '.join(given)})"
+        name = function if function in FUNCTIONS else function.removesuffix("f")
+        if name not in FUNCTIONS:
+            raise CannotError(f"a call of {function} by the host")
+        return _wrapped(kind, f'called("{name}", {", ".join(given)})')
+
     def _convert(self, kind: Type, operand: Expression) -> str:
         text = self.value(operand)
         if kind.kind == "float":
-            return f"float({text})" if operand.type.kind != "float" else text
+            is_exact = operand.type.kind == "float" and operand.type.bits <= kind.bits
+            return text if is_exact else _wrapped(kind, f"float({text})")
+        if kind.bits == 1:
+            return f"int({text} != 0)"
         if operand.type.kind == "float":
             return f"int({text})"
         if kind.bits >= operand.type.bits and (kind.signed or not operand.type.signed):
@@ -132,14 +157,15 @@ class _Driver:
 
     def _binary(self, kind: Type, operator: str, left: str, right: str) -> str:
         if operator in ("&&", "||"):
-            return f"({left} {'and' if operator == '&&' else 'or'} {right})"
+            return f"int(bool({left} {'and' if operator == '&&' else 'or'} {right}))"
         if operator in ("/", "%") and kind.kind == "int":
             return f"{'quotient' if operator == '/' else 'remainder'}({left}, {right})"
         if operator == "/":
-            return f"({left} / {right})"
+            return _wrapped(kind, f"divided({left}, {right})")
         if operator not in _SAME:
             raise CannotError(f"the operator {operator}")
-        return f"({left} {operator} {right})"
+        text = f"({left} {operator} {right})"
+        return _wrapped(kind, text) if operator in _WRAPPING else text
 
     # Steps
 
@@ -237,6 +263,24 @@ class _Driver:
         return f"-(({low} - {high}) // {axis.step})"
 
 
+def _number(value: float, kind: Type) -> str:
+    if kind.kind != "float":
+        return str(int(value))
+    text = repr(single(value) if kind.bits == 32 else float(value))
+    return text if math.isfinite(value) else f'float("{text}")'
+
+
+def _wrapped(kind: Type, text: str) -> str:
+    """Return the value of Python's operation on unbounded integers and doubles as C has it.
+
+    Unsigned integers are modulo 2^bits, and a `float` is rounded after each operation. That signed
+    integers do not overflow is an assumption of every plan.
+    """
+    if kind.kind == "float":
+        return f"single({text})" if kind.bits == 32 else text
+    return text if kind.signed else f"({text} & {(1 << kind.bits) - 1:#x})"
+
+
 def device_name(plan: Plan, symbol: Symbol) -> str:
     """Return the name of the device's copy of a scalar in the text of the host."""
     return f"device_{symbol.name}_{plan.device_scalars.index(symbol)}"
@@ -292,7 +336,9 @@ def _sections(plan: Plan, prefix: str) -> list[str]:
 
     The third are those that are used for sure: an array must have them.
     """
-    names = [one.name for one in plan.parameters if one.type.kind == "int"]
+    names = [python_name(one.name) for one in plan.parameters if one.type.kind == "int"]
+    if len(set(names)) < len(names):
+        raise CannotError("two parameters that Python has one name for")
     lines = [f"def {prefix}sections({', '.join(names)}):", "    return {"]
     for name, array in plan.arrays.items():
         if array.symbol not in plan.parameters:

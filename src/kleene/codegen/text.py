@@ -6,6 +6,7 @@ Arrays of arrays become one array with a subscript in elements: `c[i][j]` of `do
 
 from __future__ import annotations
 
+import keyword
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -355,6 +356,11 @@ def extents_of(kind: Type) -> list[Expression | int]:
     return found
 
 
+def python_name(name: str) -> str:
+    """Return a name of C as the Python of sections has it: `in` is `in_`."""
+    return f"{name}_" if keyword.iskeyword(name) or name in ("hull", "max", "min") else name
+
+
 def size_text(value: Size, python: bool = False) -> str:
     """Return a size in bytes as an expression of long long in C, or of integers in Python."""
     text = ""
@@ -374,7 +380,7 @@ def _atom(atom: object, python: bool) -> str:
         case SizeSymbol(name=name):
             if not name.isidentifier():
                 raise CannotError(f"a section with {name}")
-            return name if python else f"(long long){safe(name)}"
+            return python_name(name) if python else f"(long long){safe(name)}"
         case Maximum(choices=choices):
             texts = sorted(size_text(one, python) for one in choices)
             if python:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from importlib.resources import files
 
-from kleene.codegen.runtime.arithmetic import NAMESPACE, hull
+from kleene.codegen.runtime.arithmetic import FUNCTIONS, NAMESPACE, hull
 from kleene.codegen.runtime.called import Called
 from kleene.codegen.runtime.checks import ArgumentError, Arguments, Prepared, address_of, is_on_gpu
 from kleene.codegen.runtime.launching import (
@@ -32,6 +32,7 @@ from kleene.codegen.runtime.transfers import (
 
 __all__ = [
     "BLOCKS",
+    "FUNCTIONS",
     "NAMESPACE",
     "ONE_RESIDENT",
     "ArgumentError",

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from kleene.codegen.runtime.arithmetic import single
+
 
 class ArgumentError(TypeError):
     """An argument that does not fit its parameter.
@@ -152,7 +154,7 @@ class Arguments:
             message = f"must be a number of {dtype}, not {value!r}"
             raise self._argument_error("kernels/not-a-number", name, message, hint) from None
         if kind.kind == "f":
-            return number
+            return single(number) if kind.itemsize == 4 else number
         limits = (0, 1) if kind.kind == "b" else (np.iinfo(kind).min, np.iinfo(kind).max)
         if not number.is_integer() or not limits[0] <= int(value) <= limits[1]:
             raise self._argument_error(
