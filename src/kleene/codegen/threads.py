@@ -95,6 +95,9 @@ static void *kleene_thread(void *unused) {
   return unused;
 }
 
+// A process that forks has no threads but its own: in the child the caller does all.
+static void kleene_forked(void) { kleene_pool.n_threads = 1; }
+
 static void kleene_start(void) {
   const char *wanted = getenv("KLEENE_THREADS");
   long n = wanted ? atol(wanted) : sysconf(_SC_NPROCESSORS_ONLN);
@@ -103,6 +106,7 @@ static void kleene_start(void) {
     if (pthread_create(&thread, 0, kleene_thread, 0)) break;
     pthread_detach(thread);
   }
+  pthread_atfork(0, 0, kleene_forked);
 }
 
 static double kleene_trips(double low, double high, double step) {

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from pathlib import Path
 
 import numpy as np
@@ -194,6 +196,19 @@ def test_arrays_of_the_gpu_that_overlap_do_so_in_the_copies_that_the_cpu_gets(k)
     with pytest.warns(FallbackWarning, match="overlap"):
         k.back(8, to, source)
     assert there.values[1:].tolist() == wanted
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no processes that fork")
+def test_a_forked_process_computes_without_the_threads_of_its_parent(k, monkeypatch):
+    monkeypatch.setenv("KLEENE_THREADS", "3")
+    n = 1_000_000  # enough for threads
+    a = np.ones(n)
+    assert k.total(n, a, device="cpu") == n
+    child = os.fork()
+    if not child:
+        signal.alarm(20)
+        os._exit(int(k.total(n, a, device="cpu") != n))
+    assert os.waitpid(child, 0)[1] == 0
 
 
 def test_a_negative_zero_is_no_zero(k):

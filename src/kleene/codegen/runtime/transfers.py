@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -20,7 +21,7 @@ def _elements(array: Any, section: tuple[int, int] | None) -> tuple[int, int]:
     return max(section[0], 0) // size, min(-(-section[1] // size), array.size)
 
 
-_PIECE = 4 << 20  # bytes of pinned memory that a thread copies at once
+_PIECE = 1 << 20  # bytes of pinned memory that a thread copies at once
 _N_MOVERS = 16
 _DIRECT = 1 << 20  # bytes up to which the driver copies
 
@@ -30,46 +31,49 @@ class _Movers:
 
     The driver copies pageable memory with one thread at a few gigabytes a second. Here each thread
     has a piece of pinned memory and a stream: while one piece is on the link, others are filled.
+    All pieces together stay in the caches of the host, so that its memory is read or written once.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, piece_bytes: int = _PIECE, n_threads: int = _N_MOVERS) -> None:
         import cupy
 
         self._cupy = cupy
-        self._pool = ThreadPoolExecutor(_N_MOVERS)
-        self._pieces: list[Any] = []
-        for _ in range(_N_MOVERS):
-            memory = cupy.cuda.alloc_pinned_memory(_PIECE)
-            view = np.frombuffer(memory, np.uint8, _PIECE)
-            self._pieces.append((view, cupy.cuda.Stream(non_blocking=True)))
+        self._piece_bytes = piece_bytes
+        self._pool = ThreadPoolExecutor(n_threads)
+        self._memory = cupy.cuda.alloc_pinned_memory(piece_bytes * n_threads)
+        first = np.frombuffer(self._memory, np.uint8, piece_bytes * n_threads).ctypes.data
+        self._addresses = [first + n * piece_bytes for n in range(n_threads)]
+        self._streams = [cupy.cuda.Stream(non_blocking=True) for _ in range(n_threads)]
         self._device = cupy.cuda.Device().id
 
     def move(self, pointer: int, flat: Any, is_in: bool) -> None:
         """Copy contiguous storage to the GPU, or from there; done when it returns."""
-        raw = flat.view(np.uint8)
-        starts = range(0, raw.size, _PIECE)
+        starts = range(0, flat.nbytes, self._piece_bytes)
+        n = len(self._streams)
+        ends = (pointer, flat.ctypes.data, flat.nbytes)
         jobs = [
-            self._pool.submit(self._moved, pointer, raw, starts[n::_N_MOVERS], n, is_in)
-            for n in range(min(_N_MOVERS, len(starts)))
+            self._pool.submit(self._moved, *ends, starts[one::n], one, is_in)
+            for one in range(min(n, len(starts)))
         ]
         for one in jobs:
             one.result()
 
-    def _moved(self, pointer: int, raw: Any, starts: range, n: int, is_in: bool) -> None:
-        view, stream = self._pieces[n]
-        copy = self._cupy.cuda.runtime.memcpyAsync
-        address = view.ctypes.data
+    def _moved(
+        self, pointer: int, address: int, n_bytes: int, starts: range, number: int, is_in: bool
+    ) -> None:
+        pinned, stream = self._addresses[number], self._streams[number]
+        on_link, move = self._cupy.cuda.runtime.memcpyAsync, ctypes.memmove
         with self._cupy.cuda.Device(self._device):
             for first in starts:
-                part = raw[first : first + _PIECE]
+                size = min(self._piece_bytes, n_bytes - first)
                 if is_in:
-                    view[: part.size] = part
-                    copy(pointer + first, address, part.size, 1, stream.ptr)
+                    move(pinned, address + first, size)
+                    on_link(pointer + first, pinned, size, 1, stream.ptr)
                     stream.synchronize()
                 else:
-                    copy(address, pointer + first, part.size, 2, stream.ptr)
+                    on_link(pinned, pointer + first, size, 2, stream.ptr)
                     stream.synchronize()
-                    part[:] = view[: part.size]
+                    move(address + first, pinned, size)
 
 
 _movers: _Movers | None = None
