@@ -77,7 +77,10 @@ class Original:
         done = tidy.run([*command, "-o", "original.so", "-Wl,-z,lazy", "-lm"], cwd=str(folder))
         if done.returncode:
             raise SourceError(None, "c/compile", done.stderr.decode(errors="replace")[:500])
-        self._library = ctypes.CDLL(str(folder / "original.so"), os.RTLD_LAZY)
+        try:
+            self._library = ctypes.CDLL(str(folder / "original.so"), os.RTLD_LAZY)
+        except OSError as error:  # a variable of another file
+            raise SourceError(None, "c/compile", str(error)) from None
 
     def function(self, plan: Plan) -> Callable[..., Any]:
         """Return a function that is called with the values of its parameters."""
@@ -132,6 +135,8 @@ def difference(plan: Plan, form: str, left: list[Any], right: list[Any]) -> str 
     for symbol, one, other in zip((*plan.parameters, None), left, right, strict=True):
         name = "its result" if symbol is None else symbol.name
         a, b = np.asarray(one), np.asarray(other)
+        if symbol is None and result_of(plan):
+            a, b = a.astype(result_of(plan)), b.astype(result_of(plan))
         if a.dtype.kind == "f":
             with np.errstate(invalid="ignore", over="ignore"):
                 finite = np.isfinite(a) & np.isfinite(b)

@@ -89,6 +89,7 @@ def test_work_is_counted():
     assert kernel.bound == "arithmetic"
     each = 8 * 1000**2
     wanted = 3 * each / H200.to_device_bytes_s + each / H200.from_device_bytes_s + 4 * H200.move_s
+    wanted += 2 * H200.transfer_s
     assert found.transfer_s == pytest.approx(wanted)
     found = quick(plans()["heat"], {"steps": 10, "n": 1002})
     assert [one.n_launches for one in found.kernels] == [10, 10]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from pathlib import Path
 
 import numpy as np
@@ -62,9 +63,11 @@ class Room:
     def __init__(self, n_bytes: int) -> None:
         self.n_bytes = n_bytes
         self.parts: list[int] = []
+        self.before: list[weakref.ref[object]] = []
 
     def part(self, run, first, end, dtype):
         """Return elements that nothing has written: a kernel that reads others sees them."""
+        assert not any(one() for one in self.before), "an attempt before still holds memory"
         used = (end - first) * np.dtype(dtype).itemsize
         if sum(self.parts[-1:]) + used > self.n_bytes:
             self.parts.append(0)
@@ -77,7 +80,12 @@ class Room:
 def room(monkeypatch):
     made = Room(0)
 
+    class Storage:
+        """What a call has on the GPU when there is no room for more."""
+
     def no_room(*_):
+        first = Storage()
+        made.before.append(weakref.ref(first))
         raise MemoryError("out of memory")
 
     def executed(run, steps, known, args):

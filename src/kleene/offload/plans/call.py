@@ -253,16 +253,16 @@ class GeneratedFunction:
         try:
             return runtime.executed(self._run, self._driver[1], known, args)
         except runtime.NotExecutedError as error:
-            reason = str(error)
-            if error.is_memory:
-                reason = f"not enough memory on the GPU, {error}"
-                parts, why_not = self._parts_or_reason
-                if parts:
-                    left = executed(self.plan, parts, known.given(args))
-                    if left:
-                        self._warn(f"partly computed on the CPU: not enough memory, {left}")
-                    return None
-                reason += f"; not in parts: {why_not}"
+            reason, is_memory = str(error), error.is_memory
+        # Arrays on the GPU were alive as long as the error was handled; they are gone here.
+        if is_memory:
+            parts, why_not = self._parts_or_reason
+            if parts:
+                left = executed(self.plan, parts, known.given(args))
+                if left:
+                    self._warn(f"partly computed on the CPU: not enough memory, {left}")
+                return None
+            reason = f"not enough memory on the GPU, {reason}; not in parts: {why_not}"
         self._warn(f"computed on the CPU: {reason}")
         return self._on_cpu(known.given(args))
 

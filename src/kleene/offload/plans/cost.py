@@ -64,6 +64,7 @@ __all__ = [
 
 _SECTOR = 32
 _LINE = 128
+_DIRECT = 1 << 20  # bytes of an array up to which the driver moves it
 _WARP = 32
 _MAX_ON_HOST = 4  # loops in a call: with more, the call is the CPU's
 _MAX_LAUNCHES = 300_000
@@ -383,12 +384,13 @@ def _costs(
 
 def _transfers(plan: Plan, names: dict[str, Any], sizes: Mapping[str, float], on: Machine) -> float:
     integers = [int(sizes[one.name]) for one in plan.parameters if one.type.kind == "int"]
+    sections = list(names["sections"](*integers).values())
     seconds = 0.0
-    for one in names["sections"](*integers).values():
-        speeds = (on.to_device_bytes_s, on.from_device_bytes_s)
-        for section, speed in zip(one[:2], speeds, strict=True):
-            if section is not None and section[1] > section[0]:
-                seconds += on.move_s + (section[1] - section[0]) / speed
+    for way, speed in enumerate((on.to_device_bytes_s, on.from_device_bytes_s)):
+        sizes_moved = [one[way][1] - one[way][0] for one in sections if one[way] is not None]
+        seconds += sum(on.move_s + size / speed for size in sizes_moved if size > 0)
+        if any(size > _DIRECT for size in sizes_moved):
+            seconds += on.transfer_s
     return seconds
 
 

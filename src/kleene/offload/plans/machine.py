@@ -22,7 +22,7 @@ import numpy as np
 
 from kleene.base.cache import Cache, default_folder, key_of
 
-_VERSION = "2"  # of what is measured
+_VERSION = "3"  # of what is measured
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +49,7 @@ class Machine:
     to_device_bytes_s: float = 43.6e9  # arrays of NumPy
     from_device_bytes_s: float = 41.8e9
     move_s: float = 16.6e-6  # an array, however small
+    transfer_s: float = 0.4e-3  # the beginning of arrays above a mebibyte, all together
     registers: int = 65536  # of a multiprocessor, and so on
     shared_bytes: int = 228 * 1024
     n_threads: int = 2048
@@ -148,18 +149,7 @@ def _device() -> Machine:
     written_s = copied - large.nbytes / reads["memory_bytes_s"]  # a copy reads and writes
     reads["memory_write_bytes_s"] = large.nbytes / max(written_s, copied / 4)
     del large, other
-    page = np.zeros(1 << 25)
-    link = runtime.Run(launch, cupy)
-    moved = (0, page.nbytes)
-    on_device = runtime.moved_in(link, page, (moved, moved, moved))
-    little, each = np.zeros(8), ((0, 64), (0, 64), (0, 64))
-
-    def both() -> None:
-        runtime.moved_out(link, little, runtime.moved_in(link, little, each), each)
-
-    to_s = best(lambda: runtime.moved_in(link, page, (moved, moved, moved)), 3)
-    from_s = best(lambda: runtime.moved_out(link, page, on_device, (moved, moved, moved)), 3)
-    move_s = best(both, 50)
+    moved = _transfers(runtime.Run(launch, cupy))
     return replace(
         H200,
         name=told["name"].decode(),
@@ -171,12 +161,46 @@ def _device() -> Machine:
         cache_bytes=cache_bytes,
         latency_s=_follow(launch, 1 << 25),
         cache_latency_s=_follow(launch, 1 << 21),
-        to_device_bytes_s=page.nbytes / to_s,
-        from_device_bytes_s=page.nbytes / from_s,
-        move_s=move_s / 2,
+        **moved,
         **reads,
         **_launches(launch),
     )
+
+
+def _transfers(link: Any) -> dict[str, Any]:
+    """Return the speeds of arrays of NumPy, and what moving begins with: of small and large ones.
+
+    Times of 8 and of 256 MiB give a speed and a beginning: bytes / speed + beginning.
+    """
+    from kleene.codegen import runtime
+
+    few, many = (np.ones(n << 17) for n in (8, 256))  # written: zeros would be read from one page
+    times: list[list[float]] = []
+    for array in (few, many):
+        section = [(0, array.nbytes)]
+        (on_device,) = runtime.moved_in(link, [array], section)
+
+        def out(array: Any = array, there: Any = on_device, section: Any = section) -> None:
+            runtime.moved_out(link, [array], [there], section)
+
+        n = 3 if array is many else 20
+        times.append([best(partial(runtime.moved_in, link, [array], section), n), best(out, n)])
+    apart = many.nbytes - few.nbytes
+    speeds = [apart / max(late - early, late / 2) for early, late in zip(*times, strict=True)]
+    begins = [
+        max(early - few.nbytes / one, 0.0) for early, one in zip(times[0], speeds, strict=True)
+    ]
+    little, each = np.zeros(8), [(0, 64)]
+
+    def both() -> None:
+        runtime.moved_out(link, [little], runtime.moved_in(link, [little], each), each)
+
+    return {
+        "to_device_bytes_s": speeds[0],
+        "from_device_bytes_s": speeds[1],
+        "transfer_s": sum(begins) / 2,
+        "move_s": best(both, 50) / 2,
+    }
 
 
 def best(call: Callable[[], Any], n: int) -> float:
