@@ -23,7 +23,6 @@ import numpy as np
 
 from kleene.analyses.points_to import PointsToResult
 from kleene.analyses.points_to.answers.aliases import accesses_of
-from kleene.analyses.points_to.answers.sets import unpacked
 from kleene.analyses.points_to.memory_model import UNKNOWN_OFFSET, AllocationKind
 from kleene.base.arrays import I64, Bools, distinct, offsets_of, ragged
 from kleene.graphs import Rows
@@ -88,19 +87,9 @@ class _Finder:
         self._locations = self._system.locations
 
     def cells(self) -> Cells:
-        accesses, solution = accesses_of(self._program), self._solution
-        # As `EffectFinder` groups them: its first groups are these.
-        columns = np.stack(
-            [
-                solution.row_of[accesses.pointer],
-                accesses.n_bytes,
-                solution.unknown[accesses.pointer],
-            ]
-        )
-        keys, group = np.unique(columns, axis=1, return_inverse=True)
-        group, n_groups = group.reshape(-1), keys.shape[1]
-        n_bytes, is_unknown = keys[1], keys[2].astype(bool)
-        held = unpacked(solution, keys[0])
+        accesses, keys = accesses_of(self._program), self._effects.access_groups
+        group, held, n_groups = keys.of_access, keys.held, len(keys.n_bytes)
+        n_bytes, is_unknown = keys.n_bytes, keys.is_unknown
         is_write = accesses.opcode != Opcode.LOAD
         writes = np.zeros(n_groups, bool)
         writes[group[is_write]] = True

@@ -167,39 +167,33 @@ class Aliases:
 
     def is_one_address(self, object: int) -> bool:
         """Return whether an object stands for one address at a time."""
-        return self.is_exact(object) and self.is_made_once(
-            int(self._system.locations.allocation[object])
-        )
+        allocation = self._system.locations.allocation[object]
+        return bool(self.is_exact[object]) and bool(self.is_made_once[allocation])
 
-    def is_exact(self, object: int) -> bool:
-        """Return whether an object stands for one offset in its allocation."""
+    @cached_property
+    def is_exact(self) -> Bools:
+        """Per object: whether it stands for one offset in its allocation."""
         table = self._system.locations
-        return bool(table.stride[object] == 0 and table.byte[object] != UNKNOWN_OFFSET)
+        found: Bools = (table.stride == 0) & (table.byte != UNKNOWN_OFFSET)
+        return found
 
-    def is_own_local(self, allocation: int, function: int) -> bool:
-        """Return whether a function that holds an allocation's address means its own local one.
+    @cached_property
+    def own_local(self) -> I64:
+        """Per allocation: the function that, where it holds its address, means its own local one.
 
-        So it is of a local variable made once each time the function runs, if the function holds
+        That is so of a local variable made once each time the function runs, if the function holds
         its address only as computed from the variable: it did not get it as an argument, from
-        memory or from a call, by which it could be that of another activation.
+        memory or from a call, by which it could be that of another activation. -1 for none.
         """
-        table = self._system.allocations
-        if table.kind[allocation] != AllocationKind.STACK:
-            return False
-        row = int(table.site[allocation]) - self._program.bases[ValueKind.INSTRUCTION]
-        if int(self._program.instruction_function[row]) != function:
-            return False
-        return _is_in_entry(self._program, row, function) and not self._comes_back[allocation]
+        return np.where(self._is_local & ~self._comes_back, self._maker, -1)
 
     @cached_property
     def _comes_back(self) -> Bools:
         """Per allocation: whether its function gets its address other than by computing it."""
         program, solution = self._program, self._solution
         base = program.bases[ValueKind.INSTRUCTION]
-        table, kept = self._system.allocations, program.instructions
-        is_stack = table.kind == AllocationKind.STACK
-        maker = np.full(len(table), -1, np.int64)
-        maker[is_stack] = program.instruction_function[table.site[is_stack] - base]
+        table, kept, maker = self._system.allocations, program.instructions, self._maker
+        is_stack = maker >= 0
         computed = np.isin(
             kept.opcode,
             (
@@ -234,19 +228,47 @@ class Aliases:
         found[local[has_unknown[maker[local]]]] = True
         return found
 
-    def is_made_once(self, allocation: int) -> bool:
-        """Return whether an allocation stands for one allocation at a time."""
+    @cached_property
+    def is_made_once(self) -> Bools:
+        """Per allocation: whether it stands for one allocation at a time."""
         program, table = self._program, self._system.allocations
-        kind, site = AllocationKind(table.kind[allocation]), int(table.site[allocation])
-        if kind == AllocationKind.FUNCTION:
-            return True
-        if kind == AllocationKind.GLOBAL:
-            return not program.globals.flags[site] & GlobalFlag.THREAD_LOCAL
-        if kind != AllocationKind.STACK:
-            return False
-        row = site - program.bases[ValueKind.INSTRUCTION]
-        function = int(program.instruction_function[row])
-        return _is_in_entry(program, row, function) and bool(self._runs_once_at_a_time[function])
+        found: Bools = table.kind == AllocationKind.FUNCTION
+        is_global = table.kind == AllocationKind.GLOBAL
+        flags = program.globals.flags[table.site[is_global]]
+        found[is_global] = flags & GlobalFlag.THREAD_LOCAL == 0
+        local = self._is_local
+        found[local] = self._runs_once_at_a_time[self._maker[local]]
+        return found
+
+    @cached_property
+    def _maker(self) -> I64:
+        """Per allocation: the function whose local variable it is, or -1."""
+        program, table = self._program, self._system.allocations
+        is_stack = table.kind == AllocationKind.STACK
+        found = np.full(len(table), -1, np.int64)
+        row = table.site[is_stack] - program.bases[ValueKind.INSTRUCTION]
+        found[is_stack] = program.instruction_function[row]
+        return found
+
+    @cached_property
+    def _is_local(self) -> Bools:
+        """Per allocation: whether it is an alloca that runs once each time its function does.
+
+        That is one in the entry block, of one element.
+        """
+        program, instructions = self._program, self._program.instructions
+        constants, first = program.constants, program.bases[ValueKind.CONSTANT]
+        found = self._maker >= 0
+        row = self._system.allocations.site[found] - program.bases[ValueKind.INSTRUCTION]
+        count = instructions.operands[instructions.offsets[row]] - first
+        is_one = (count >= 0) & (count < len(constants))
+        number = count[is_one]
+        is_one[is_one] = (constants.kind[number] == ConstantKind.INT) & (
+            constants.payload[number] == 1
+        )
+        entry = program.function_table.block_offsets[self._maker[found]]
+        found[found] = is_one & (instructions.block[row] == entry)
+        return found
 
     @cached_property
     def _runs_once_at_a_time(self) -> Bools:
@@ -263,18 +285,6 @@ class Aliases:
         once[depth_first(graph, [n_functions]).preorder] = False
         found: Bools = once[:-1]
         return found
-
-
-def _is_in_entry(program: Program, row: int, function: int) -> bool:
-    """Return whether an alloca makes one allocation each time its function runs."""
-    (count,) = program.instructions.operands_of(row).tolist()
-    kind, constant = program.locate(count)
-    is_one = kind == ValueKind.CONSTANT and (
-        program.constants.kind[constant] == ConstantKind.INT
-        and program.constants.payload[constant] == 1
-    )
-    entry = program.function_table.block_offsets[function]
-    return bool(is_one) and bool(program.instructions.block[row] == entry)
 
 
 # Alias assertions of a program: calls such as `MAYALIAS(p, q)` say what is expected. Points-to

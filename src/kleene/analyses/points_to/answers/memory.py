@@ -23,7 +23,7 @@ from kleene.analyses.points_to.answers.aliases import Accesses, Aliases, accesse
 from kleene.analyses.points_to.answers.mod_ref import EffectFinder, Regions, set_bits
 from kleene.analyses.points_to.answers.sets import Solved, explicit, unpacked
 from kleene.analyses.points_to.memory_model import AllocationKind
-from kleene.base.arrays import I64, U64, Bools, Ints, distinct, offsets_of
+from kleene.base.arrays import I64, U64, Bools, Ints, distinct, offsets_of, ragged
 from kleene.graphs import Rows
 from kleene.ir.codes import CALLS, Flag, GlobalFlag, Opcode, ValueKind
 from kleene.results.call_graph import CALLBACK
@@ -64,10 +64,9 @@ def memory_accesses_of(
         again = np.full(int(wide.sum()), known + (role == MemoryRole.WRITE))
         columns.append((rows[wide], again, role))
     calls = np.flatnonzero(is_call)
-    of_calls = effects.instruction_bits(calls)
-    for bits, role in zip(of_calls, (MemoryRole.READ, MemoryRole.WRITE), strict=True):
-        if role == MemoryRole.READ and not calls_read:
-            continue
+    roles = (MemoryRole.READ, MemoryRole.WRITE) if calls_read else (MemoryRole.WRITE,)
+    for role in roles:
+        bits = effects.bits_of(calls, is_write=role == MemoryRole.WRITE)
         different, which = _distinct_rows(bits)
         row, region = set_bits(different, len(regions))
         keep = regions.is_variable[region] | (role == MemoryRole.READ)
@@ -139,37 +138,39 @@ def _overwritten(solved: Solved, effects: EffectFinder, aliases: Aliases) -> tup
     A store of n bytes at byte b of its allocation overwrites an object at byte c, of which m bytes
     are ever accessed, if b <= c and c + m <= b + n; a region, if it does so with all objects of it.
     """
-    n_accessed = _accessed_bytes(solved, effects)
-    regions, locations = effects.regions, solved.system.locations
-    offsets = solved.system.problem.allocation_offsets
+    locations, regions = solved.system.locations, effects.regions
     table = _stores(solved)
-    single, found = _single_objects(solved, table)
-    known: dict[tuple[int, int], I64] = {}
-    rows, lists = [], []
-    function_of = solved.program.instruction_function
-    is_one: dict[tuple[int, int], bool] = {}
-    for row, object_, n_bytes in zip(
-        table.row[single].tolist(), found.tolist(), table.n_bytes[single].tolist(), strict=True
-    ):
-        if not aliases.is_exact(object_):
-            continue
-        allocation = int(locations.allocation[object_])
-        function = int(function_of[row])
-        if (allocation, function) not in is_one:
-            once = aliases.is_made_once(allocation)
-            is_one[allocation, function] = once or aliases.is_own_local(allocation, function)
-        if not is_one[allocation, function]:
-            continue
-        if (object_, n_bytes) not in known:
-            objects = np.arange(*offsets[allocation : allocation + 2].tolist())
-            first, byte = int(locations.byte[object_]), locations.byte[objects]
-            is_covered = (locations.stride[objects] == 0) & (byte >= first)
-            is_covered &= byte + n_accessed[objects] <= first + n_bytes
-            known[object_, n_bytes] = _whole(regions, objects[is_covered])
-        if len(known[object_, n_bytes]):
-            rows.append(row)
-            lists.append(known[object_, n_bytes])
-    return np.array(rows, np.int64), Rows.from_lists(lists)
+    single, object_ = _single_objects(solved, table)
+    row, n_bytes = table.row[single], table.n_bytes[single]
+    allocation = locations.allocation[object_]
+    is_one = aliases.is_made_once[allocation]
+    is_one |= aliases.own_local[allocation] == solved.program.instruction_function[row]
+    is_one &= aliases.is_exact[object_]
+    row, object_, n_bytes = row[is_one], object_[is_one], n_bytes[is_one]
+    sizes, size = np.unique(n_bytes, return_inverse=True)
+    stores, which = np.unique(object_ * max(len(sizes), 1) + size, return_inverse=True)
+    object_, n_bytes = stores // max(len(sizes), 1), sizes[stores % max(len(sizes), 1)]
+    # Exact objects by allocation and byte: those that begin inside a store's bytes stand together.
+    n_accessed = _accessed_bytes(solved, effects)
+    exact = np.flatnonzero(aliases.is_exact)
+    byte = locations.byte.astype(np.int64)
+    end = byte[object_] + n_bytes
+    different = distinct(np.concatenate([byte[exact], end]))
+
+    def ordered(allocation: Ints, byte: I64) -> I64:
+        found: I64 = allocation.astype(np.int64) * len(different) + different.searchsorted(byte)
+        return found
+
+    key = ordered(locations.allocation[exact], byte[exact])
+    exact, key = exact[(by_key := np.argsort(key))], key[by_key]
+    first = key.searchsorted(ordered(locations.allocation[object_], byte[object_]))
+    last = key.searchsorted(ordered(locations.allocation[object_], end), "right")
+    owner, place = ragged(first, last)
+    inside = exact[place]
+    covered = byte[inside] + n_accessed[inside] <= end[owner]
+    groups = _whole(regions, owner[covered], inside[covered], len(stores))
+    is_some = groups.lengths()[which] > 0
+    return row[is_some], _taken(groups, which[is_some])
 
 
 def _accessed_bytes(solved: Solved, effects: EffectFinder) -> I64:
@@ -179,11 +180,9 @@ def _accessed_bytes(solved: Solved, effects: EffectFinder) -> I64:
     """
     table, solution = accesses_of(solved.program), solved.solution
     locations = solved.system.locations
-    columns = np.stack([solution.row_of[table.pointer], table.n_bytes])
-    sets = np.unique(columns, axis=1)
-    held = unpacked(solution, sets[0])
-    owner = np.repeat(np.arange(sets.shape[1]), held.lengths())
-    pairs = distinct(held.values.astype(np.int64) << 32 | sets[1][owner])
+    groups = effects.access_groups
+    n_bytes = np.repeat(groups.n_bytes, groups.held.lengths())
+    pairs = distinct(groups.held.values.astype(np.int64) << 32 | n_bytes)
     objects, n_bytes = pairs >> 32, pairs & 0xFFFFFFFF
     offsets, touched = effects.touched_by(objects, n_bytes)
     at = np.repeat(np.arange(len(pairs)), np.diff(offsets))
@@ -205,15 +204,10 @@ def _made(solved: Solved, effects: EffectFinder, aliases: Aliases) -> tuple[I64,
     """
     program, table = solved.program, solved.system.allocations
     offsets = solved.system.problem.allocation_offsets
-    rows, lists = [], []
-    for allocation in np.flatnonzero(table.kind == AllocationKind.STACK).tolist():
-        row = int(table.site[allocation]) - program.bases[ValueKind.INSTRUCTION]
-        function = int(program.instruction_function[row])
-        if aliases.is_own_local(allocation, function) or aliases.is_made_once(allocation):
-            objects = np.arange(*offsets[allocation : allocation + 2].tolist())
-            rows.append(row)
-            lists.append(_whole(effects.regions, objects))
-    return np.array(rows, np.int64), Rows.from_lists(lists)
+    is_one = aliases.is_made_once | (aliases.own_local >= 0)
+    made = np.flatnonzero((table.kind == AllocationKind.STACK) & is_one)
+    groups = _whole(effects.regions, *ragged(offsets[made], offsets[made + 1]), len(made))
+    return table.site[made].astype(np.int64) - program.bases[ValueKind.INSTRUCTION], groups
 
 
 def _stores(solved: Solved) -> Accesses:
@@ -235,13 +229,23 @@ def _single_objects(solved: Solved, table: Accesses) -> tuple[I64, I64]:
     return single, unpacked(solution, rows).values[which].astype(np.int64)
 
 
-def _whole(regions: Regions, objects: I64) -> I64:
-    """Return the regions all of whose members are among the objects."""
-    region = np.sort(regions.of_object[objects])
-    found = distinct(region[region >= 0]).astype(np.int64)
-    counts = np.searchsorted(region, found, "right") - np.searchsorted(region, found)
-    whole: I64 = found[regions.members.lengths()[found] == counts]
-    return whole
+def _whole(regions: Regions, owner: I64, objects: I64, n_lists: int) -> Rows:
+    """Return for each list of objects the regions all of whose members are in it, ascending.
+
+    Lists are given by pairs of their number and an object, each once.
+    """
+    region = regions.of_object[objects]
+    owner, region = owner[region >= 0], region[region >= 0].astype(np.int64)
+    keys, counts = np.unique(owner * max(len(regions), 1) + region, return_counts=True)
+    owner, region = keys // max(len(regions), 1), keys % max(len(regions), 1)
+    is_whole = regions.members.lengths()[region] == counts
+    return _rows(owner[is_whole], region[is_whole], n_lists)
+
+
+def _taken(rows: Rows, which: I64) -> Rows:
+    """Return some of the rows, in this order."""
+    place = ragged(rows.offsets[which], rows.offsets[which + 1])[1]
+    return Rows(offsets_of(rows.lengths()[which]), rows.values[place])
 
 
 def _from_elsewhere(solved: Solved, effects: EffectFinder) -> list[tuple[I64, Bools]]:

@@ -72,6 +72,23 @@ class DirectAccesses:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class AccessGroups:
+    """Loads, stores and atomics through pointers with equal sets, of equally many bytes.
+
+    Attributes:
+        of_access: the group of each row of `accesses_of`.
+        held: the objects that the pointers of each group hold.
+        n_bytes: how many bytes a group's accesses touch.
+        is_unknown: per group, whether its pointers may also hold what is not known.
+    """
+
+    of_access: I64
+    held: Rows
+    n_bytes: I64
+    is_unknown: Bools
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Regions:
     """Objects that are in the same groups, and which regions each group consists of.
 
@@ -113,20 +130,22 @@ class EffectFinder:
 
     def instruction_bits(self, rows: I64) -> tuple[U64, U64]:
         """Return which regions each instruction may read and write, as `function_bits` does."""
+        return self.bits_of(rows, is_write=False), self.bits_of(rows, is_write=True)
+
+    def bits_of(self, rows: I64, *, is_write: bool) -> U64:
+        """Return which regions each instruction may read, or write, as `function_bits` does."""
         accesses = self.direct
         order = np.argsort(rows, kind="stable")
-        first = np.searchsorted(rows[order], accesses.row, side="left")
-        last = np.searchsorted(rows[order], accesses.row, side="right")
+        chosen = np.flatnonzero(accesses.is_write == is_write)
+        first = np.searchsorted(rows[order], accesses.row[chosen], side="left")
+        last = np.searchsorted(rows[order], accesses.row[chosen], side="right")
         access, place = ragged(first, last)
-        place = order[place]
+        own = self._group_bits[accesses.group[chosen[access]]]
         call, function = self._called(rows)
-        found = []
-        for is_write, of_function in zip((False, True), self.function_bits, strict=True):
-            chosen = accesses.is_write[access] == is_write
-            own = self._group_bits[accesses.group[access[chosen]]]
-            bits = _united(place[chosen], own, len(rows))
-            found.append(bits | _united(call, of_function[function], len(rows)))
-        return found[0], found[1]
+        of_function = self.function_bits[int(is_write)]
+        found: U64 = _united(order[place], own, len(rows))
+        found |= _united(call, of_function[function], len(rows))
+        return found
 
     def _called(self, rows: I64) -> tuple[I64, I64]:
         """Return which functions each instruction calls, the outside among them, as pairs."""
@@ -253,15 +272,23 @@ class EffectFinder:
         )
 
     @cached_property
+    def access_groups(self) -> AccessGroups:
+        """The groups of loads, stores and atomics: the first ones of `direct`."""
+        table, solution = accesses_of(self._program), self._solution
+        sizes, size = np.unique(table.n_bytes, return_inverse=True)
+        n_sizes = max(len(sizes), 1)
+        key = solution.row_of[table.pointer].astype(np.int64) * n_sizes + size
+        key = key * 2 + solution.unknown[table.pointer]
+        groups, of_access = np.unique(key, return_inverse=True)
+        held = unpacked(solution, (groups >> 1) // n_sizes)
+        n_bytes: I64 = sizes[(groups >> 1) % n_sizes]
+        return AccessGroups(of_access, held, n_bytes, groups & 1 != 0)
+
+    @cached_property
     def _loads_and_stores(self) -> tuple[I64, I64, Bools, Rows, Bools]:
         """Loads, stores and atomics: rows, groups, which write; the groups, with the unknown."""
-        table, solution = accesses_of(self._program), self._solution
-        unknown = solution.unknown[table.pointer]
-        columns = np.stack([solution.row_of[table.pointer], table.n_bytes, unknown])
-        groups, group = np.unique(columns, axis=1, return_inverse=True)
-        group = group.reshape(-1)
-        held = unpacked(solution, groups[0])
-        touched = self._geometry.touched_rows(held, groups[1])
+        table, groups = accesses_of(self._program), self.access_groups
+        group, touched = groups.of_access, self._geometry.touched_rows(groups.held, groups.n_bytes)
         reads = np.isin(table.opcode, _READS)
         writes = np.isin(table.opcode, _WRITES)
         is_write = np.append(np.zeros(int(reads.sum()), bool), np.ones(int(writes.sum()), bool))
@@ -270,7 +297,7 @@ class EffectFinder:
             np.concatenate([group[reads], group[writes]]),
             is_write,
             touched,
-            groups[2].astype(bool),
+            groups.is_unknown,
         )
 
     @cached_property
