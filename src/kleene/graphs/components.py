@@ -34,10 +34,9 @@ class Components:
 
     def is_cyclic(self) -> NDArray[np.bool_]:
         """Return for each component whether it holds a cycle: an edge inside it."""
+        cyclic = np.bincount(self.component, minlength=self.n_components) > 1
         sources, targets = self.graph.edges()
-        inside = self.component[sources] == self.component[targets]
-        cyclic = np.zeros(self.n_components, dtype=np.bool_)
-        cyclic[self.component[sources[inside]]] = True
+        cyclic[self.component[sources[sources == targets]]] = True
         return cyclic
 
     def condensation(self) -> Graph:

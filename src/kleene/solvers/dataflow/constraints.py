@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kleene.base.arrays import I32, I64, U8, Bools, Ints, csr, offsets_of
+from kleene.base.arrays import I32, I64, U8, Bools, Ints, csr, offsets_of, ragged
 from kleene.graphs import Graph, depth_first, strong_components
 from kleene.solvers.dataflow.codes import STRIDE, Operator, Predicate
 
@@ -21,29 +21,35 @@ _MOST_THRESHOLDS = 48  # of one component: bounds may stop at each of them
 
 @dataclass(frozen=True, eq=False)
 class Schedule:
-    """In which order names are evaluated.
+    """In which order names are evaluated: a *place* is a number in that order.
+
+    What solvers read is kept by place, so that they go through memory from its start to its end.
 
     Attributes:
-        order: all names, by component; an operand comes before its users, but in cycles.
-        place_of: each name's place in the order.
-        component_offsets: where the components begin in the order.
+        order: the name at each place, by component; an operand comes before its users, but in
+            cycles.
+        place_of: each name's place.
+        component_offsets: where the components begin, as places.
         is_cyclic: which components hold a cycle.
-        user_offsets: where the users of each name begin.
-        users: names.
+        offsets: where the operands of each place begin.
+        operands: places.
+        user_offsets: where the users of each place begin.
+        users: places.
     """
 
     order: I32
     place_of: I32
     component_offsets: I64
     is_cyclic: U8
+    offsets: I64
+    operands: I32
     user_offsets: I64
     users: I32
 
     @classmethod
     def of(cls, n_names: int, offsets: I64, operands: I32) -> Schedule:
         """Return the schedule of names with these operands; it depends on nothing else."""
-        owner = np.repeat(np.arange(n_names), np.diff(offsets))
-        graph = Graph.from_edges(n_names, operands, owner)
+        graph = Graph(offsets, operands).reverse()
         components = strong_components(graph)
         # Names that read nothing first: their trees are the last in reverse postorder.
         reads_nothing = np.diff(offsets) == 0
@@ -55,16 +61,16 @@ class Schedule:
         place_of = np.empty(n_names, np.int32)
         place_of[order] = np.arange(n_names, dtype=np.int32)
         sizes = np.bincount(components.component, minlength=components.n_components)
+        lengths = np.diff(offsets)[order]
+        ends = offsets_of(lengths)
+        edge = np.repeat(offsets[order] - ends[:-1], lengths)
+        edge += np.arange(len(edge))
+        by_place = Graph(ends, place_of[operands[edge]])
+        users = by_place.reverse()
         return cls(
             order, place_of, offsets_of(sizes), components.is_cyclic().astype(np.uint8),
-            graph.offsets, graph.targets,
+            by_place.offsets, by_place.targets, users.offsets, users.targets,
         )  # fmt: skip
-
-    @cached_property
-    def component_of(self) -> I64:
-        """The component of each name."""
-        sizes = np.diff(self.component_offsets)
-        return np.repeat(np.arange(len(sizes)), sizes)[self.place_of]
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,6 +98,16 @@ class Constraints:
         """How many names there are."""
         return len(self.operator)
 
+    @property
+    def by_place(self) -> tuple[U8, U8, I64, I64, I32, I64]:
+        """The columns in the order of the schedule, operands as places."""
+        schedule = self.schedule
+        order = schedule.order
+        return (
+            self.operator[order], self.width[order], self.attribute[order], schedule.offsets,
+            schedule.operands, self.given,
+        )  # fmt: skip
+
     def operands_of(self, name: int) -> I32:
         """Return the operands of a name."""
         return self.operands[self.offsets[name] : self.offsets[name + 1]]
@@ -100,18 +116,6 @@ class Constraints:
     def schedule(self) -> Schedule:
         """The order in which names are evaluated."""
         return Schedule.of(self.n_names, self.offsets, self.operands)
-
-    @cached_property
-    def carries_value(self) -> Bools:
-        """For each operand, whether its bounds reach those of the name: control does not.
-
-        Whether control reaches a block changes once; a cycle through it cannot go on for ever.
-        """
-        owner = np.repeat(np.arange(self.n_names), np.diff(self.offsets))
-        code = self.operator[owner]
-        is_guard = (code == Operator.PHI) & ((np.arange(len(owner)) - self.offsets[owner]) % 2 == 1)
-        found: Bools = ~(is_guard | (code == Operator.WHEN) | (code == Operator.WHEN_OTHER))
-        return found
 
     @cached_property
     def thresholds(self) -> tuple[I32, I64, I64, I64]:
@@ -123,17 +127,19 @@ class Constraints:
         edge. The thresholds of a component are the numbers next to those that its names are
         compared with, and its constant operands.
         """
-        owner = np.repeat(np.arange(self.n_names), np.diff(self.offsets))
-        source, target = self.operands[self.carries_value], owner[self.carries_value]
-        # A cycle of values is one of the whole graph: only those of its components need be looked
-        # at, and their names are few.
-        schedule = self.schedule
-        cyclic = schedule.is_cyclic[schedule.component_of] != 0
-        inside = cyclic[target] & (schedule.component_of[source] == schedule.component_of[target])
-        names = np.flatnonzero(cyclic)
-        number = np.cumsum(cyclic) - 1
+        # A cycle of values is one of the whole graph: only the operands of names in its components
+        # need be looked at.
+        schedule, none = self.schedule, -1
+        in_cycle = np.repeat(schedule.is_cyclic, np.diff(schedule.component_offsets)) != 0
+        names = np.sort(schedule.order[in_cycle])
+        number = np.full(self.n_names, none, np.int64)
+        number[names] = np.arange(len(names))
+        owner, at = ragged(self.offsets[names], self.offsets[names + 1])
+        carries = self._carries_value(names[owner], at)
+        source, target = self.operands[at[carries]], names[owner[carries]]
+        inside = number[source] != none
         graph = Graph.from_edges(len(names), number[source[inside]], number[target[inside]])
-        component = np.full(self.n_names, -1, np.int64)
+        component = np.full(self.n_names, none, np.int64)
         component[names] = strong_components(graph).component
         place = schedule.place_of
         back = inside & (component[source] == component[target])
@@ -145,6 +151,17 @@ class Constraints:
         chosen[is_rounded] = set_of
         sets, numbers, widths = self._numbers_near(source, target, component, wanted)
         return chosen, *_sampled(sets, numbers, widths, len(wanted))
+
+    def _carries_value(self, names: Ints, at: I64) -> Bools:
+        """Return for operands, by name and row, whether their bounds reach those of the name.
+
+        Those of control do not: whether control reaches a block changes once, and a cycle through
+        it cannot go on for ever.
+        """
+        code = self.operator[names]
+        is_guard = (code == Operator.PHI) & ((at - self.offsets[names]) % 2 == 1)
+        found: Bools = ~(is_guard | (code == Operator.WHEN) | (code == Operator.WHEN_OTHER))
+        return found
 
     def _numbers_near(
         self, source: Ints, target: Ints, component: Ints, wanted: Ints

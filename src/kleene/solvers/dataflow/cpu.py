@@ -10,18 +10,16 @@ from kleene.solvers.dataflow.transfer import evaluate
 
 
 @device_function
-def _mark_users(
-    name: int, start: int, end: int, user_offsets: I64, users: I32, place_of: I32, is_due: U8
-) -> int:
-    """Note that the users of a name within a component are to be evaluated; return how many more.
+def _mark_users(place: int, start: int, end: int, user_offsets: I64, users: I32, is_due: U8) -> int:
+    """Note that the users of a place within a component are to be evaluated; return how many more.
 
     The component has the places from `start` to `end`.
     """
     n_more = 0
-    for edge in range(user_offsets[name], user_offsets[name + 1]):
-        place = place_of[users[edge]]
-        if start <= place < end and is_due[place] == 0:
-            is_due[place] = 1
+    for edge in range(user_offsets[place], user_offsets[place + 1]):
+        user = users[edge]
+        if start <= user < end and is_due[user] == 0:
+            is_due[user] = 1
             n_more += 1
     return n_more
 
@@ -61,8 +59,8 @@ def evaluate_down(
 @device_function
 def solve_component(
     facts: I64, result: int, start: int, end: int, operator: U8, width: U8, attribute: I64,
-    offsets: I64, operands: I32, given: I64, user_offsets: I64, users: I32, order: I32,
-    place_of: I32, threshold_set: I32, threshold_offsets: I64, signed: I64, unsigned: I64,
+    offsets: I64, operands: I32, given: I64, user_offsets: I64, users: I32,
+    threshold_set: I32, threshold_offsets: I64, signed: I64, unsigned: I64,
     narrowing: int, is_due: U8, counts: I64, at: int,
 ) -> None:  # fmt: skip
     """Compute the facts of a component with cycles, the places from `start` to `end`.
@@ -80,14 +78,13 @@ def solve_component(
                 continue
             is_due[place] = 0
             n_due -= 1
-            name = order[place]
             counts[at] += 1
             if evaluate_up(
-                facts, name, result, operator, width, attribute, offsets, operands, given,
+                facts, place, result, operator, width, attribute, offsets, operands, given,
                 threshold_set, threshold_offsets, signed, unsigned,
             ):  # fmt: skip
-                copy(facts, name * STRIDE, result)
-                n_due += _mark_users(name, start, end, user_offsets, users, place_of, is_due)
+                copy(facts, place * STRIDE, result)
+                n_due += _mark_users(place, start, end, user_offsets, users, is_due)
     for place in range(start, end):
         is_due[place] = 1
     for _ in range(narrowing):
@@ -95,19 +92,18 @@ def solve_component(
             if is_due[place] == 0:
                 continue
             is_due[place] = 0
-            name = order[place]
             counts[at + 1] += 1
             if evaluate_down(
-                facts, name, result, operator, width, attribute, offsets, operands, given
+                facts, place, result, operator, width, attribute, offsets, operands, given
             ):
-                copy(facts, name * STRIDE, result)
-                _mark_users(name, start, end, user_offsets, users, place_of, is_due)
+                copy(facts, place * STRIDE, result)
+                _mark_users(place, start, end, user_offsets, users, is_due)
 
 
 @entry_point
 def solve(
     facts: I64, operator: U8, width: U8, attribute: I64, offsets: I64, operands: I32, given: I64,
-    user_offsets: I64, users: I32, order: I32, place_of: I32, component_offsets: I64,
+    user_offsets: I64, users: I32, component_offsets: I64,
     is_cyclic: U8, threshold_set: I32, threshold_offsets: I64, signed: I64, unsigned: I64,
     narrowing: int, is_due: U8, counts: I64,
 ) -> None:  # fmt: skip
@@ -115,19 +111,18 @@ def solve(
 
     `counts` becomes the number of evaluations upwards and downwards.
     """
-    result = len(order) * STRIDE
+    result = len(operator) * STRIDE
     for component in range(len(component_offsets) - 1):
         start, end = component_offsets[component], component_offsets[component + 1]
         if is_cyclic[component] == 0:
-            name = order[start]
             evaluate(
-                facts, name * STRIDE, name, operator, width, attribute, offsets, operands, given
+                facts, start * STRIDE, start, operator, width, attribute, offsets, operands, given
             )
             counts[0] += 1
             continue
         solve_component(
             facts, result, start, end, operator, width, attribute, offsets, operands, given,
-            user_offsets, users, order, place_of, threshold_set, threshold_offsets, signed,
+            user_offsets, users, threshold_set, threshold_offsets, signed,
             unsigned, narrowing, is_due, counts, 0,
         )  # fmt: skip
 
@@ -135,7 +130,7 @@ def solve(
 @entry_point
 def solve_bits(
     facts: I64, n_words: int, is_union: int, gen: I64, keep: I64, offsets: I64, operands: I32,
-    user_offsets: I64, users: I32, order: I32, place_of: I32, component_offsets: I64,
+    user_offsets: I64, users: I32, component_offsets: I64,
     is_cyclic: U8, is_due: U8,
 ) -> None:  # fmt: skip
     """Compute sets of bits: `gen | (union or intersection of the operands) & keep`.
@@ -154,16 +149,15 @@ def solve_bits(
                     continue
                 is_due[place] = 0
                 n_due -= 1
-                name = order[place]
                 has_changed = False
                 for word in range(n_words):
-                    found = 0 if is_union or offsets[name] == offsets[name + 1] else -1
-                    for at in range(offsets[name], offsets[name + 1]):
+                    found = 0 if is_union or offsets[place] == offsets[place + 1] else -1
+                    for at in range(offsets[place], offsets[place + 1]):
                         fact = facts[operands[at] * n_words + word]
                         found = found | fact if is_union else found & fact
-                    found = (found & keep[name * n_words + word]) | gen[name * n_words + word]
-                    if found != facts[name * n_words + word]:
-                        facts[name * n_words + word] = found
+                    found = (found & keep[place * n_words + word]) | gen[place * n_words + word]
+                    if found != facts[place * n_words + word]:
+                        facts[place * n_words + word] = found
                         has_changed = True
                 if has_changed and is_cyclic[component]:
-                    n_due += _mark_users(name, start, end, user_offsets, users, place_of, is_due)
+                    n_due += _mark_users(place, start, end, user_offsets, users, is_due)

@@ -58,18 +58,17 @@ def solve(
         up, down = evaluated.tolist()
         return ValueFacts(constraints, rows, (up, down))
     n, schedule = constraints.n_names, constraints.schedule
+    threshold_set, *thresholds = constraints.thresholds
     facts: I64 = np.zeros((n + 1) * STRIDE, np.int64)
     counts: I64 = np.zeros(2, np.int64)
     with compiled.sized(n * _INTERPRETED_S_A_NAME, UNIT):
         cpu.solve(
-            facts, constraints.operator, constraints.width, constraints.attribute,
-            constraints.offsets, constraints.operands, constraints.given,
-            schedule.user_offsets, schedule.users, schedule.order, schedule.place_of,
-            schedule.component_offsets, schedule.is_cyclic, *constraints.thresholds,
-            narrowing, np.zeros(n, np.uint8), counts,
+            facts, *constraints.by_place, schedule.user_offsets, schedule.users,
+            schedule.component_offsets, schedule.is_cyclic, threshold_set[schedule.order],
+            *thresholds, narrowing, np.zeros(n, np.uint8), counts,
         )  # fmt: skip
     up, down = counts.tolist()
-    return ValueFacts(constraints, facts[: n * STRIDE].reshape(n, STRIDE), (up, down))
+    return ValueFacts(constraints, facts.reshape(-1, STRIDE)[schedule.place_of], (up, down))
 
 
 def _is_for_gpu(constraints: Constraints, device: Device) -> bool:
@@ -135,17 +134,18 @@ def solve_bits(constraints: BitConstraints) -> U64:
     from kleene.solvers.dataflow import cpu
 
     gen, schedule = constraints.gen, constraints.schedule
+    order = schedule.order
     n = len(gen)
     n_words = gen.size // n if n else 1
     facts: I64 = np.full(gen.size, 0 if constraints.is_union else -1, np.int64)
     with compiled.sized(n * n_words * _INTERPRETED_S_A_NAME / 10, UNIT):
         cpu.solve_bits(
-            facts, n_words, int(constraints.is_union), gen.ravel().view(np.int64),
-            (~constraints.kill).ravel().view(np.int64), constraints.offsets, constraints.operands,
-            schedule.user_offsets, schedule.users, schedule.order, schedule.place_of,
-            schedule.component_offsets, schedule.is_cyclic, np.zeros(n, np.uint8),
+            facts, n_words, int(constraints.is_union), gen[order].ravel().view(np.int64),
+            (~constraints.kill[order]).ravel().view(np.int64), schedule.offsets, schedule.operands,
+            schedule.user_offsets, schedule.users, schedule.component_offsets, schedule.is_cyclic,
+            np.zeros(n, np.uint8),
         )  # fmt: skip
-    found: NDArray[np.uint64] = facts.view(np.uint64).reshape(gen.shape)
+    found: NDArray[np.uint64] = facts.view(np.uint64).reshape(gen.shape)[schedule.place_of]
     return found
 
 

@@ -28,7 +28,7 @@ _MOST_WARPS = 132 * 16  # that a device holds at once, and no more are of use
 def needed_bytes(constraints: Constraints) -> int:
     """Return about how much memory of the device solving takes."""
     n = constraints.n_names
-    return n * (2 * STRIDE * 8 + 84) + 12 * len(constraints.operands)
+    return n * (3 * STRIDE * 8 + 80) + 12 * len(constraints.operands)
 
 
 def solve(constraints: Constraints, narrowing: int, plan: Plan | None = None) -> tuple[I64, I64]:
@@ -44,11 +44,11 @@ def solve(constraints: Constraints, narrowing: int, plan: Plan | None = None) ->
     def sent(column: Any) -> Any:
         return xp.asarray(column if len(column) else np.zeros(1, column.dtype))
 
+    threshold_set, *thresholds = c.thresholds
     columns = (
-        *map(sent, (c.operator, c.width, c.attribute, c.offsets, c.operands, c.given)),
-        *map(sent, (schedule.user_offsets, schedule.users, schedule.order, schedule.place_of)),
-        sent(schedule.component_offsets), *map(sent, c.thresholds),
-        np.int32(n), np.int32(narrowing),
+        *map(sent, c.by_place), sent(schedule.user_offsets), sent(schedule.users),
+        sent(schedule.component_offsets), sent(threshold_set[schedule.order]),
+        *map(sent, thresholds), np.int32(n), np.int32(narrowing),
     )  # fmt: skip
     facts = xp.zeros(2 * n * STRIDE, np.int64)
     counts = xp.zeros(2 * len(schedule.is_cyclic), np.int64)
@@ -68,7 +68,7 @@ def solve(constraints: Constraints, narrowing: int, plan: Plan | None = None) ->
         args = (large[begin:end], step_begins[begin : end + 1], *steps, *columns, facts, due)
         module.launch("large", (end - begin,), (_LARGE_BLOCK,), (*args, is_due, *lists, counts,
                                                                   is_done))  # fmt: skip
-    place.to_host(facts[: n * STRIDE].reshape(n, STRIDE), rows)
+    place.to_host(facts[: n * STRIDE].reshape(n, STRIDE)[sent(schedule.place_of)], rows)
     total = counts.reshape(-1, 2).sum(axis=0)
     n_evaluated: I64 = np.zeros(2, np.int64)
     place.to_host(total, n_evaluated)

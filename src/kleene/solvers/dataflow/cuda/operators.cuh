@@ -79,10 +79,10 @@ __device__ i64 _is_covered(long long* facts, i64 a, i64 width, const long long* 
 __device__ void _set_when(long long* facts, i64 row, i64 is_reached);
 __device__ void _address(long long* facts, i64 row, i64 a, i64 width, i64 attribute);
 __device__ __noinline__ void evaluate(long long* facts, i64 row, i64 name, const unsigned char* operator_, const unsigned char* width, const long long* attribute, const long long* offsets, const int* operands, const long long* given);
-__device__ i64 _mark_users(i64 name, i64 start, i64 end, const long long* user_offsets, const int* users, const int* place_of, unsigned char* is_due);
+__device__ i64 _mark_users(i64 place, i64 start, i64 end, const long long* user_offsets, const int* users, unsigned char* is_due);
 __device__ __noinline__ i64 evaluate_up(long long* facts, i64 name, i64 result, const unsigned char* operator_, const unsigned char* width, const long long* attribute, const long long* offsets, const int* operands, const long long* given, const int* threshold_set, const long long* threshold_offsets, const long long* signed_, const long long* unsigned_);
 __device__ i64 evaluate_down(long long* facts, i64 name, i64 result, const unsigned char* operator_, const unsigned char* width, const long long* attribute, const long long* offsets, const int* operands, const long long* given);
-__device__ __noinline__ void solve_component(long long* facts, i64 result, i64 start, i64 end, const unsigned char* operator_, const unsigned char* width, const long long* attribute, const long long* offsets, const int* operands, const long long* given, const long long* user_offsets, const int* users, const int* order, const int* place_of, const int* threshold_set, const long long* threshold_offsets, const long long* signed_, const long long* unsigned_, i64 narrowing, unsigned char* is_due, long long* counts, i64 at);
+__device__ __noinline__ void solve_component(long long* facts, i64 result, i64 start, i64 end, const unsigned char* operator_, const unsigned char* width, const long long* attribute, const long long* offsets, const int* operands, const long long* given, const long long* user_offsets, const int* users, const int* threshold_set, const long long* threshold_offsets, const long long* signed_, const long long* unsigned_, i64 narrowing, unsigned char* is_due, long long* counts, i64 at);
 
 __device__ i64 low_bits(i64 n) {
   return (((i64)(n) >= (i64)(64)) ? (i64)((-1)) : (i64)(minus(shifted_left(1, n), 1)));
@@ -1317,13 +1317,13 @@ __device__ __noinline__ void evaluate(long long* facts, i64 row, i64 name, const
   }
 }
 
-__device__ i64 _mark_users(i64 name, i64 start, i64 end, const long long* user_offsets, const int* users, const int* place_of, unsigned char* is_due) {
-  i64 edge = 0, n_more = 0, place = 0;
+__device__ i64 _mark_users(i64 place, i64 start, i64 end, const long long* user_offsets, const int* users, unsigned char* is_due) {
+  i64 edge = 0, n_more = 0, user = 0;
   n_more = 0;
-  for (edge = user_offsets[name]; edge < user_offsets[((i64)(name) + (i64)(1))]; edge += 1) {
-    place = place_of[users[edge]];
-    if ((((i64)(start) <= (i64)(place) && (i64)(place) < (i64)(end)) && ((i64)(is_due[place]) == (i64)(0)))) {
-      is_due[place] = 1;
+  for (edge = user_offsets[place]; edge < user_offsets[((i64)(place) + (i64)(1))]; edge += 1) {
+    user = users[edge];
+    if ((((i64)(start) <= (i64)(user) && (i64)(user) < (i64)(end)) && ((i64)(is_due[user]) == (i64)(0)))) {
+      is_due[user] = 1;
       n_more += 1;
     }
   }
@@ -1347,8 +1347,8 @@ __device__ i64 evaluate_down(long long* facts, i64 name, i64 result, const unsig
   return differ(facts, result, ((i64)(name) * (i64)(8LL)));
 }
 
-__device__ __noinline__ void solve_component(long long* facts, i64 result, i64 start, i64 end, const unsigned char* operator_, const unsigned char* width, const long long* attribute, const long long* offsets, const int* operands, const long long* given, const long long* user_offsets, const int* users, const int* order, const int* place_of, const int* threshold_set, const long long* threshold_offsets, const long long* signed_, const long long* unsigned_, i64 narrowing, unsigned char* is_due, long long* counts, i64 at) {
-  i64 _ = 0, n_due = 0, name = 0, place = 0;
+__device__ __noinline__ void solve_component(long long* facts, i64 result, i64 start, i64 end, const unsigned char* operator_, const unsigned char* width, const long long* attribute, const long long* offsets, const int* operands, const long long* given, const long long* user_offsets, const int* users, const int* threshold_set, const long long* threshold_offsets, const long long* signed_, const long long* unsigned_, i64 narrowing, unsigned char* is_due, long long* counts, i64 at) {
+  i64 _ = 0, n_due = 0, place = 0;
   n_due = ((i64)(end) - (i64)(start));
   for (place = start; place < end; place += 1) {
     is_due[place] = 1;
@@ -1360,11 +1360,10 @@ __device__ __noinline__ void solve_component(long long* facts, i64 result, i64 s
       }
       is_due[place] = 0;
       n_due -= 1;
-      name = order[place];
       counts[at] += 1;
-      if (evaluate_up(facts, name, result, operator_, width, attribute, offsets, operands, given, threshold_set, threshold_offsets, signed_, unsigned_)) {
-        copy(facts, ((i64)(name) * (i64)(8LL)), result);
-        n_due += _mark_users(name, start, end, user_offsets, users, place_of, is_due);
+      if (evaluate_up(facts, place, result, operator_, width, attribute, offsets, operands, given, threshold_set, threshold_offsets, signed_, unsigned_)) {
+        copy(facts, ((i64)(place) * (i64)(8LL)), result);
+        n_due += _mark_users(place, start, end, user_offsets, users, is_due);
       }
     }
   }
@@ -1377,11 +1376,10 @@ __device__ __noinline__ void solve_component(long long* facts, i64 result, i64 s
         continue;
       }
       is_due[place] = 0;
-      name = order[place];
       counts[((i64)(at) + (i64)(1))] += 1;
-      if (evaluate_down(facts, name, result, operator_, width, attribute, offsets, operands, given)) {
-        copy(facts, ((i64)(name) * (i64)(8LL)), result);
-        _mark_users(name, start, end, user_offsets, users, place_of, is_due);
+      if (evaluate_down(facts, place, result, operator_, width, attribute, offsets, operands, given)) {
+        copy(facts, ((i64)(place) * (i64)(8LL)), result);
+        _mark_users(place, start, end, user_offsets, users, is_due);
       }
     }
   }

@@ -32,7 +32,7 @@ class Plan:
         large: components, by level.
         step_begins: where the steps of each large component begin in `step_offsets`.
         step_offsets: where the places of each step begin in `step_places`.
-        step_places: places of names in the order of the schedule.
+        step_places: places, by step.
     """
 
     group_offsets: I64
@@ -48,10 +48,7 @@ class Plan:
     def of(cls, constraints: Constraints) -> Plan:
         """Return the plan for some constraints."""
         schedule = constraints.schedule
-        level = _levels(
-            schedule.order, schedule.place_of, schedule.component_offsets, constraints.offsets,
-            constraints.operands,
-        )  # fmt: skip
+        level = _levels(schedule.component_offsets, schedule.offsets, schedule.operands)
         n_levels = int(level.max(initial=-1)) + 1
         is_large = np.diff(schedule.component_offsets) >= LARGE
         # In a level, components of one operator stand together, as threads of a warp do the same
@@ -87,10 +84,7 @@ def _narrowing(constraints: Constraints, large: I64) -> tuple[I64, I64, I32]:
     begins, step_sizes, places = [0], [], []
     for component in large.tolist():
         start, end = schedule.component_offsets[component : component + 2].tolist()
-        step = _steps(
-            start, end, schedule.order, schedule.place_of, constraints.offsets,
-            constraints.operands,
-        )  # fmt: skip
+        step = _steps(start, end, schedule.offsets, schedule.operands)
         places.append(start + np.argsort(step, kind="stable"))
         step_sizes.append(np.bincount(step))
         begins.append(begins[-1] + len(step_sizes[-1]))
@@ -103,19 +97,16 @@ def _narrowing(constraints: Constraints, large: I64) -> tuple[I64, I64, I32]:
 
 
 @UNIT.entry_point
-def _levels(order: I32, place_of: I32, component_offsets: I64, offsets: I64, operands: I32) -> I64:
+def _levels(component_offsets: I64, offsets: I64, operands: I32) -> I64:
     """Return the longest path to each component, which come after those that they read."""
     level = np.zeros(len(component_offsets) - 1, np.int64)
-    level_at = np.zeros(len(order), np.int32)  # of the component that each place belongs to
+    level_at = np.zeros(len(offsets) - 1, np.int32)  # of the component that each place belongs to
     for component in range(len(level)):
         start, end = component_offsets[component], component_offsets[component + 1]
         found = 0
-        for place in range(start, end):
-            name = order[place]
-            for at in range(offsets[name], offsets[name + 1]):
-                other = place_of[operands[at]]
-                if other < start:
-                    found = max(found, level_at[other] + 1)
+        for at in range(offsets[start], offsets[end]):
+            if operands[at] < start:
+                found = max(found, level_at[operands[at]] + 1)
         level[component] = found
         for place in range(start, end):
             level_at[place] = found
@@ -123,23 +114,22 @@ def _levels(order: I32, place_of: I32, component_offsets: I64, offsets: I64, ope
 
 
 @UNIT.entry_point
-def _steps(start: int, end: int, order: I32, place_of: I32, offsets: I64, operands: I32) -> I64:
+def _steps(start: int, end: int, offsets: I64, operands: I32) -> I64:
     """Return the step of each place of a component, so that steps do what one after another does.
 
-    A name reads the new facts of operands at earlier places: it comes in a later step. It reads the
-    old facts of those at later places: they come in no earlier step, and in one step all names are
+    A place reads the new facts of operands at earlier ones: it comes in a later step. It reads the
+    old facts of those at later ones: they come in no earlier step, and in one step all places are
     evaluated before any fact is replaced.
     """
     step = np.zeros(end - start, np.int64)
     for place in range(start, end):
-        name = order[place]
-        for at in range(offsets[name], offsets[name + 1]):
-            other = place_of[operands[at]]
+        for at in range(offsets[place], offsets[place + 1]):
+            other = operands[at]
             if start <= other < place:
                 step[place - start] = max(step[place - start], step[other - start] + 1)
         # All operands at earlier places have raised this one: it can raise later ones now.
-        for at in range(offsets[name], offsets[name + 1]):
-            other = place_of[operands[at]]
+        for at in range(offsets[place], offsets[place + 1]):
+            other = operands[at]
             if place < other < end:
                 step[other - start] = max(step[other - start], step[place - start])
     return step

@@ -1,5 +1,6 @@
-// Constraints on values, component by component of the graph of operands. Facts are rows of STRIDE numbers:
-// row `name` is a name's fact, row `n_names + name` is for what its constraint gives.
+// Constraints on values, component by component of the graph of operands. Names are numbered by
+// their places in the schedule. Facts are rows of STRIDE numbers: row `place` is a name's fact, row
+// `n_names + place` is for what its constraint gives.
 #include "operators.cuh"
 
 #ifndef STRIDE
@@ -10,7 +11,6 @@
       const i64 *__restrict__ attribute, const i64 *__restrict__ offsets,                         \
       const int *__restrict__ operands, const i64 *__restrict__ given,                            \
       const i64 *__restrict__ user_offsets, const int *__restrict__ users,                        \
-      const int *__restrict__ order, const int *__restrict__ place_of,                            \
       const i64 *__restrict__ component_offsets, const int *__restrict__ threshold_set,           \
       const i64 *__restrict__ threshold_offsets, const i64 *__restrict__ bounds,                  \
       const i64 *__restrict__ patterns, int n_names, int narrowing
@@ -50,27 +50,20 @@ extern "C" __global__ void __launch_bounds__(32, 16)
     if (at < group_offsets[group + 1]) {
       const int component = items[at];
       const i64 start = component_offsets[component], end = component_offsets[component + 1];
-      for (i64 place = start; place < end; ++place) {
-        const int name = order[place];
-        for (i64 edge = offsets[name]; edge < offsets[name + 1]; ++edge) {
-          const int other = operands[edge];
-          if (place_of[other] >= start) continue;
-          while (*(volatile int*)(is_done + other) == 0) __nanosleep(20);
-        }
-      }
+      for (i64 edge = offsets[start]; edge < offsets[end]; ++edge)
+        if (operands[edge] < start)
+          while (*(volatile int*)(is_done + operands[edge]) == 0) __nanosleep(20);
       __threadfence();
-      const i64 name = order[start];
       if (is_cyclic[component] == 0) {
-        evaluate(facts, name * STRIDE, name, op, width, attribute, offsets, operands, given);
+        evaluate(facts, start * STRIDE, start, op, width, attribute, offsets, operands, given);
         counts[2 * component] = 1;
       } else {
-        solve_component(facts, (n_names + name) * STRIDE, start, end, op, width, attribute, offsets,
-                        operands, given, user_offsets, users, order, place_of, threshold_set,
-                        threshold_offsets, bounds, patterns, narrowing, is_due, counts,
-                        2 * component);
+        solve_component(facts, (n_names + start) * STRIDE, start, end, op, width, attribute, offsets,
+                        operands, given, user_offsets, users, threshold_set, threshold_offsets, bounds,
+                        patterns, narrowing, is_due, counts, 2 * component);
       }
       __threadfence();
-      for (i64 place = start; place < end; ++place) *(volatile int*)(is_done + order[place]) = 1;
+      for (i64 place = start; place < end; ++place) *(volatile int*)(is_done + place) = 1;
     }
     __syncwarp();
   }
@@ -102,21 +95,19 @@ extern "C" __global__ void __launch_bounds__(384, 1)
     const int n = n_listed;
     const Share share = share_of(n, threadIdx.x, blockDim.x);
     for (i64 k = share.at; k < n; k += share.step) {
-      const int place = here[start + k];
-      const i64 name = order[place];
+      const i64 place = here[start + k];
       due[place] = 0;
       has_changed[place] = (unsigned char)evaluate_up(
-          facts, name, (n_names + name) * STRIDE, op, width, attribute, offsets, operands, given,
+          facts, place, (n_names + place) * STRIDE, op, width, attribute, offsets, operands, given,
           threshold_set, threshold_offsets, bounds, patterns);
     }
     __syncthreads();
     for (int k = threadIdx.x; k < n; k += blockDim.x) {
-      const int place = here[start + k];
+      const i64 place = here[start + k];
       if (!has_changed[place]) continue;
-      const i64 name = order[place];
-      copy(facts, name * STRIDE, (n_names + name) * STRIDE);
-      for (i64 edge = user_offsets[name]; edge < user_offsets[name + 1]; ++edge) {
-        const int user = place_of[users[edge]];
+      copy(facts, place * STRIDE, (n_names + place) * STRIDE);
+      for (i64 edge = user_offsets[place]; edge < user_offsets[place + 1]; ++edge) {
+        const int user = users[edge];
         if (user < start || user >= end || atomicExch(&due[user], 1)) continue;
         there[start + atomicAdd(&n_next, 1)] = user;
       }
@@ -139,27 +130,25 @@ extern "C" __global__ void __launch_bounds__(384, 1)
       const i64 begin = step_offsets[step], n = step_offsets[step + 1] - begin;
       const Share share = share_of(n, threadIdx.x, blockDim.x);
       for (i64 at = share.at; at < n; at += share.step) {
-        const int place = step_places[begin + at];
-        const i64 name = order[place];
-        has_changed[place] = 0;
+        const i64 place = step_places[begin + at];
+          has_changed[place] = 0;
         if (due[place] == 0) continue;
         due[place] = 0;
-        has_changed[place] = (unsigned char)evaluate_down(facts, name, (n_names + name) * STRIDE,
+        has_changed[place] = (unsigned char)evaluate_down(facts, place, (n_names + place) * STRIDE,
                                                           op, width, attribute, offsets, operands,
                                                           given);
       }
       __syncthreads();
       for (i64 at = threadIdx.x; at < n; at += blockDim.x) {
-        const int place = step_places[begin + at];
+        const i64 place = step_places[begin + at];
         if (!has_changed[place]) continue;
-        const i64 name = order[place];
-        copy(facts, name * STRIDE, (n_names + name) * STRIDE);
-        for (i64 edge = user_offsets[name]; edge < user_offsets[name + 1]; ++edge) {
-          const int user = place_of[users[edge]];
+          copy(facts, place * STRIDE, (n_names + place) * STRIDE);
+        for (i64 edge = user_offsets[place]; edge < user_offsets[place + 1]; ++edge) {
+          const int user = users[edge];
           if (user >= start && user < end) atomicExch(&due[user], 1);
         }
       }
       __syncthreads();
     }
-  }  for (i64 place = start + threadIdx.x; place < end; place += blockDim.x) is_done[order[place]] = 1;
+  }  for (i64 place = start + threadIdx.x; place < end; place += blockDim.x) is_done[place] = 1;
 }
