@@ -247,9 +247,16 @@ def with_counters_inside(block: Block) -> Block:
     """
     made: list[tree.Statement] = []
     moved: dict[Symbol, tree.Declare] = {}
+    users_of: dict[Symbol, list[tree.Statement]] = {
+        one.symbol: [] for one in block if isinstance(one, tree.Declare)
+    }
+    for one in block if users_of else ():
+        named = {each.symbol for each in tree.walk(one) if isinstance(each, Variable)}
+        for symbol in named & users_of.keys():
+            users_of[symbol].append(one)
     for one in block:
         if isinstance(one, tree.Declare):
-            users = [other for other in block if other is not one and reads(other, one.symbol)]
+            users = users_of[one.symbol]
             form = counted(users[0]) if users and isinstance(users[0], tree.Loop) else None
             if len(users) == 1 and form is not None and form.variable is one.symbol:
                 moved[one.symbol] = one

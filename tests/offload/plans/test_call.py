@@ -18,6 +18,7 @@ from kleene.codegen import runtime
 from kleene.codegen.runtime import ArgumentError
 from kleene.kernels import launch
 from kleene.kernels.launch import host
+from kleene.offload import plans
 from kleene.offload.plans import FallbackWarning, call
 from tests.codegen.test_runtime import Array
 from tests.offload.kernels.loop_programs import PROGRAMS
@@ -379,6 +380,16 @@ def test_what_cannot_be_written_is_said(k):
     with pytest.raises(SourceError, match="'linked' cannot be generated") as error:
         _ = k.linked
     assert error.value.id == "kernels/not-generated"
+
+
+def test_what_cannot_be_written_is_told_before_anything_is_planned(tmp_path, monkeypatch):
+    file = tmp_path / "a.c"
+    file.write_text("int f(int n, int *a) { for (int i = 0; i < n; i++) if (a[i]) return i;"
+                    " for (int i = 0; i < n; i++) a[i] = 1; return n; }")  # fmt: skip
+    made = kleene.load(str(file)).kernels()
+    monkeypatch.setattr(plans, "Scheduler", None)
+    with pytest.raises(SourceError, match="'f' cannot be generated: return in line 1"):
+        made.generated("f")
 
 
 def test_variables_of_one_name_are_told_apart_or_refused(k):

@@ -180,15 +180,19 @@ def _emit_openmp(result: KernelsResult) -> None:
 
 
 def _emit_generated(result: KernelsResult, kind: Emitted) -> None:
+    from kleene.base import progress
     from kleene.base.errors import SourceError
     from kleene.offload.plans.files import file_of
 
     made = []
-    for name in dict.fromkeys(one.table.function for one in result.functions):
-        try:
-            made.append(result.generated(name))
-        except SourceError as error:
-            note(error.message)
+    names = list(dict.fromkeys(one.table.function for one in result.functions))
+    with progress.task("functions", len(names)) as advance:
+        for name in names:
+            try:
+                made.append(result.generated(name))
+            except SourceError as error:
+                note(error.message)
+            advance(1)
     text, reasons = file_of([one.plan for one in made], kind.value)
     emit([text])
     for reason in reasons:

@@ -14,7 +14,7 @@ from kleene.offload.plans.call import FallbackWarning, GeneratedFunction
 from kleene.offload.plans.cost import chosen
 from kleene.offload.plans.expanded import expanded
 from kleene.offload.plans.in_place import in_place
-from kleene.offload.plans.schedule import Scheduler
+from kleene.offload.plans.schedule import Scheduler, check_written
 from kleene.transforms.loops import tables
 
 __all__ = ["CannotError", "FallbackWarning", "GeneratedFunction", "generated", "plan_of"]
@@ -31,6 +31,7 @@ def plan_of(function: Function, analysed: Analysed, *, n_axes: int = 3) -> Plan:
     Raises:
         CannotError: something in the function cannot be written at all.
     """
+    check_written(function)
     facts = facts_of(analysed.table, analysed.conditions)
     try:
         plan = Scheduler(function, analysed, facts, n_axes).plan()

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from kleene.base import progress
 from kleene.base.errors import SourceError
 from kleene.base.files import read_file
 from kleene.offload.plans.call import GeneratedFunction
@@ -27,11 +28,14 @@ def beside(
         machine: whose speeds to take. The times are measured too if it was measured here.
     """
     found = []
-    for name in dict.fromkeys(one.table.function for one in result.functions):
-        try:
-            found.append(_one(result.generated(name), sizes, machine))
-        except SourceError as error:
-            found.append({"function": name, "reason": error.message, "kernels": ""})
+    names = list(dict.fromkeys(one.table.function for one in result.functions))
+    with progress.task("functions", len(names)) as advance:
+        for name in names:
+            try:
+                found.append(_one(result.generated(name), sizes, machine))
+            except SourceError as error:
+                found.append({"function": name, "reason": error.message, "kernels": ""})
+            advance(1)
     return found
 
 

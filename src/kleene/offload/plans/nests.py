@@ -89,35 +89,35 @@ class Nests:
         scalars = assigned_in(body) - counters
         device = {one for one in scalars if one.name in names}
         while True:
-            more = {one for one in scalars - device if self._gets_data(body, one, device, False)}
+            more = (scalars & self._given_data(body, device, False)) - device
             if not more:
                 return device
             device |= more
 
-    def _gets_data(
-        self, block: Iterable[Any], symbol: Symbol, device: set[Symbol], is_tested: bool
-    ) -> bool:
-        """Return whether a scalar is assigned data, or under a condition on data."""
+    def _given_data(
+        self, block: Iterable[Any], device: set[Symbol], is_tested: bool
+    ) -> set[Symbol]:
+        """Return the scalars that are assigned data, or under a condition on data."""
 
         def has_data(value: object) -> bool:
             return any(isinstance(one, Element) for one in tree.walk(value)) or bool(
                 symbols_in(value) & device
             )
 
+        found: set[Symbol] = set()
         for one in block:
             match one:
                 case tree.Assign(target=Variable(symbol=target), value=value):
-                    if target is symbol and (is_tested or has_data(value)):
-                        return True
+                    if is_tested or has_data(value):
+                        found.add(target)
                 case tree.If(then=then, otherwise=otherwise):
                     inner = is_tested or has_data(one)  # one thread executes all of it
-                    if self._gets_data((*then, *otherwise), symbol, device, inner):
-                        return True
+                    found |= self._given_data((*then, *otherwise), device, inner)
                 case tree.Loop():
                     inner = is_tested or has_data(_head(one))
-                    if self._gets_data((*one.init, *one.body, *one.step), symbol, device, inner):
-                        return True
-        return False
+                    parts = (*one.init, *one.body, *one.step)
+                    found |= self._given_data(parts, device, inner)
+        return found
 
     def _is_host(self, value: object) -> bool:
         """Return whether the host can evaluate an expression: it hangs on its scalars alone."""

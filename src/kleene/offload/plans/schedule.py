@@ -66,6 +66,28 @@ _INT = tree.Type("int", "int", 32)
 _LONG = tree.Type("int", "long", 64)
 
 
+def check_written(function: tree.Function) -> None:
+    """Check that a function has nothing that no plan and no C has a form for.
+
+    Raises:
+        CannotError: it returns before its end, say, or has global variables.
+    """
+    body = function.body
+    if body and isinstance(body[-1], tree.Return):
+        body = body[:-1]
+    for one in tree.walk(body):
+        if isinstance(one, tree.Return | tree.Refuse | tree.Label | tree.Irregular):
+            raise CannotError(f"{type(one).__name__.lower()} in line {one.place.line}")
+    named = symbols_in(body) | set(function.parameters)
+    for symbol in sorted(named, key=lambda one: (one.name, one.place.line, one.place.column)):
+        if symbol.name in RESERVED:
+            raise CannotError(f"the name {symbol.name}")
+        if symbol.storage in ("global", "static"):
+            raise CannotError(f"the global variable {symbol.name}")
+        if symbol.is_exposed:
+            raise CannotError(f"a pointer to {symbol.name}")
+
+
 class Scheduler(Times):
     """The plan of one function on its way."""
 
@@ -101,16 +123,7 @@ class Scheduler(Times):
         if body and isinstance(body[-1], tree.Return):
             returned = body[-1].value
             body = body[:-1]
-        for one in tree.walk(body):
-            if isinstance(one, tree.Return | tree.Refuse | tree.Label | tree.Irregular):
-                raise CannotError(f"{type(one).__name__.lower()} in line {one.place.line}")
-        for symbol in symbols_in(body) | set(function.parameters):
-            if symbol.name in RESERVED:
-                raise CannotError(f"the name {symbol.name}")
-            if symbol.storage in ("global", "static"):
-                raise CannotError(f"the global variable {symbol.name}")
-            if symbol.is_exposed:
-                raise CannotError(f"a pointer to {symbol.name}")
+        check_written(function)
         known = {one.name: one for one in function.parameters}
         if (hidden := _hidden(function.body, known)) is not None:
             raise CannotError(f"two variables {hidden.name} in one block")
