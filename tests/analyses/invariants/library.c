@@ -10,27 +10,27 @@ extern int unknown(void);
 
 void copies(const char *from, unsigned long n) {
   char to[16];
-  memcpy(to, from, 16);  // expect: may fail null, safe bounds
-  memcpy(to, from, 17);  // expect: fails always bounds
+  memcpy(to, from, 16);  // expect: may fail null, safe bounds, may fail bounds
+  memcpy(to, from, 17);  // expect: fails always bounds, may fail bounds
 }
 
 void copies_as_many(const char *from, unsigned long n) {
   char to[16];
-  if (n <= 16) memcpy(to, from, n);      // expect: safe bounds
+  if (n <= 16) memcpy(to, from, n);      // expect: safe bounds, may fail bounds
   if (n < 20) memmove(to + 1, from, n);  // expect: may fail bounds
 }
 
 void signed_length(const char *from, int n) {
   char to[16];
   if (n <= 16) memcpy(to, from, n);            // expect: may fail bounds
-  if (n >= 0 && n <= 16) memcpy(to, from, n);  // expect: safe bounds
+  if (n >= 0 && n <= 16) memcpy(to, from, n);  // expect: safe bounds, may fail bounds
 }
 
 int too_short_source(int i) {
   char to[16], from[8] = "abc";
   if (i < 0 || i > 7) return 0;
   from[i] = 0;
-  memcpy(to, from, 16);  // expect: fails always bounds
+  memcpy(to, from, 16);  // expect: fails always bounds, safe bounds
   return to[i];
 }
 
@@ -252,5 +252,5 @@ void whole_strings_of_the_heap(const char *given) {
   strcpy(q, p);            // expect: safe bounds
   strcpy(p, q);            // expect: may fail bounds
   fwrite(p, 2, 2, stdout);  // expect: safe bounds
-  fwrite(q, 2, 5, stdout);  // expect: fails always bounds
+  fwrite(q, 2, 5, stdout);  // expect: fails always bounds, safe bounds
 }

@@ -177,3 +177,44 @@ void old_one_after_realloc(void) {
   char *q = realloc(p, 8);
   if (q) p[0] = 1;  // expect: fails always freed
 }
+
+int of_one_of_two(int n) {
+  int *p = n > 1 ? malloc(8) : malloc(4);
+  if (!p) return 0;
+  p[1] = 3;  // expect: may fail bounds
+  free(p);
+  return 0;
+}
+
+int of_an_unknown_object(int **table, int i) {
+  if (!table || !*table) return 0;
+  return (*table)[5];  // expect: may fail bounds
+}
+
+extern int of_known_size[4], of_any_size[];
+
+int declared(void) {
+  return of_known_size[3] +  // expect: safe bounds
+         of_any_size[3];     // expect: may fail bounds
+}
+
+static _Atomic int ready;
+static int message;
+extern void start(void (*)(void *), void *);
+
+static void send(void *p) {
+  message = 7;
+  ready = 1;
+}
+
+int received(void) {
+  start(send, 0);
+  message = 0;
+  ready = 0;
+  assert(ready == 0);  // expect: may fail assert
+  message = 0;
+  while (!ready) {
+  }
+  assert(message == 0);  // expect: may fail assert
+  return 0;
+}

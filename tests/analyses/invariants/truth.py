@@ -64,9 +64,6 @@ class Oracle:
         self.places: dict[tuple[int, int], int] = {}
         for place, block in enumerate(code.flat.blocks):
             self.places.setdefault((block.context, block.row), place)
-        self.sites = {
-            (site.kind.value, site.instruction): place for place, site in enumerate(code.sites)
-        }
         self.sites_at: dict[int, list[int]] = {}
         for place, site in enumerate(code.sites):
             self.sites_at.setdefault(site.instruction, []).append(place)
@@ -167,14 +164,15 @@ class Oracle:
         self.noticed.clear()
 
     def fail(self, kind: str, row: int) -> None:
-        site = self.sites.get((kind, row))
-        if site is None:
-            return
-        self.failed.add(site)
-        self.noticed.add(site)
-        for verdicts in self.verdicts:
-            said = verdicts[site]
-            assert said in (Verdict.MAY_FAIL, Verdict.FAILS), f"{self.code.sites[site]} is {said}"
+        """One of the checks of an instruction for this, of what it reads or writes, is not safe."""
+        sites = [
+            one for one in self.sites_at.get(row, ()) if self.code.sites[one].kind.value == kind
+        ]
+        self.failed.update(sites)
+        self.noticed.update(sites)
+        for verdicts in self.verdicts if sites else ():
+            said = {verdicts[one] for one in sites}
+            assert said & {Verdict.MAY_FAIL, Verdict.FAILS}, f"{self.code.sites[sites[0]]}: {said}"
 
 
 def holds(numbers: Numbers, point: dict[int, int]) -> bool:

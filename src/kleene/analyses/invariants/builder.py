@@ -35,7 +35,7 @@ class FlatFunctionBuilder:
         self.values = Values(program, self.flat, readings, wraps)
         self.wraps = wraps
         self.origin = (0, 0)
-        self._sites: dict[tuple[CheckKind, int], int] = {}
+        self._sites: dict[tuple[CheckKind, int, str], int] = {}
 
     def emit(self, block: Block, operation: Operation) -> None:
         """Append an operation to a block."""
@@ -51,12 +51,14 @@ class FlatFunctionBuilder:
         message: str,
         *,
         is_stop: bool = True,
+        part: str = "",
     ) -> None:
         """Append a check of an instruction; behind it, its condition is assumed if it `is_stop`.
 
-        An instruction that is inlined several times has one site for each kind of check.
+        An instruction that is inlined several times has one site for each kind of check, and part
+        of it: what it reads, what it writes.
         """
-        place = self._sites.setdefault((kind, row), len(self.flat.sites))
+        place = self._sites.setdefault((kind, row, part), len(self.flat.sites))
         if place == len(self.flat.sites):
             self.flat.sites.append(Site(kind, row, message))
         is_stop &= kind is not CheckKind.UNINITIALISED  # where it fails, any value is used

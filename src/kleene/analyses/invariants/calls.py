@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from functools import reduce
 
 from kleene.analyses.invariants.builder import FlatFunctionBuilder
 from kleene.analyses.invariants.checks import CheckKind
@@ -94,9 +95,28 @@ class _Call:
     def check_memory(self) -> list[Touch]:
         """Add checks of what is read and written; return it."""
         touches = [one for one in self.model.touches if one.argument < len(self.arguments)]
-        self._check(CheckKind.NULL, "the pointers are not null", map(self._not_null, touches))
-        message = f"{self.name.split('.p0')[0]} stays inside of its objects"
-        self._check(CheckKind.BOUNDS, message, map(self._inside, touches))
+        present = _all(map(self._not_null, touches))
+        if present is not None:
+            message = "the pointers are not null"
+            self.builder.check(self.block, CheckKind.NULL, self.row, present, message)
+        name = self.name.split(".p0")[0]
+        made = []
+        for is_write, verb in ((False, "reads"), (True, "writes")):
+            inside = _all(self._inside(one) for one in touches if one.is_write == is_write)
+            if inside is not None:
+                message = f"{name} {verb} inside of its objects"
+                self.builder.check(
+                    self.block,
+                    CheckKind.BOUNDS,
+                    self.row,
+                    inside,
+                    message,
+                    is_stop=False,
+                    part=verb,
+                )
+                made.append(inside)
+        for inside in made:  # behind both: one does not hide the other
+            self.builder.emit(self.block, Guard(inside))
         return touches
 
     def _write_until(self, touch: Touch, arguments: tuple[int, ...]) -> None:
@@ -172,28 +192,21 @@ class _Call:
     def _address(self, argument: int) -> Address:
         return self.values.address(self.context, self.arguments[argument])
 
-    def _check(self, kind: CheckKind, message: str, parts: Iterator[Condition | None]) -> None:
-        """Add one check of all parts that are not trivially so."""
-        found = [one for one in parts if one is not None and one != Always(True)]
-        if found:
-            whole = found[0]
-            for one in found[1:]:
-                whole = Both(whole, one)
-            self.builder.check(self.block, kind, self.row, whole, message)
-
     def _not_null(self, touch: Touch) -> Condition | None:
         return None if touch.may_be_null else self._address(touch.argument).is_present
 
     def _inside(self, touch: Touch) -> Condition | None:
-        """Return that the bytes of one argument are inside of its object, if that is known."""
+        """Return that the bytes of one argument are inside of its object; None where that is so."""
         address = self._address(touch.argument)
-        if address.object is None or (touch.size is None and touch.has_end):
-            return None
-        size = self.builder.flat.objects[address.object].size
-        if size is None:
+        if touch.size is None and touch.has_end:
             return None
         length = None if touch.size is None else self._bound(touch.size)
-        if length is None or address.offset is None:
+        size = None
+        if address.object is not None:
+            size = self.builder.flat.objects[address.object].size
+        if length is not None and not length.terms and length.constant == 0:
+            return None
+        if length is None or size is None or address.offset is None:
             return Unknown()
         inside: Condition = Both(
             Relation(address.offset.scaled(-1), "le"),
@@ -201,8 +214,6 @@ class _Call:
         )
         if length.terms:  # a negative length is a large one; none at all is always inside
             inside = Either(Relation(length, "eq"), Both(Relation(length.scaled(-1), "le"), inside))
-        elif length.constant == 0:
-            return None
         if touch.may_be_null:
             inside = Either(negation(address.is_present), inside)
         return inside if touch.is_exact else Either(inside, Unknown())
@@ -302,6 +313,12 @@ class _Call:
     def _is_signed(self, bound: Bound) -> bool:
         kinds = [self.values.kind(self.arguments[one]) for one in bound.arguments]
         return any(not kind.is_unsigned for kind in kinds)
+
+
+def _all(parts: Iterable[Condition | None]) -> Condition | None:
+    """Return the condition that all parts hold; None if they all trivially do."""
+    found = [one for one in parts if one is not None and one != Always(True)]
+    return reduce(Both, found) if found else None
 
 
 def _assertion(program: Program, arguments: list[int]) -> str:

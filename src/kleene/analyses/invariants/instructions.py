@@ -16,7 +16,7 @@ from kleene.analyses.invariants.expressions import (
     negation,
     only,
 )
-from kleene.analyses.invariants.flat import Access, Base, Block
+from kleene.analyses.invariants.flat import Access, Base, Block, Escape
 from kleene.analyses.invariants.floats import (
     ARITHMETIC,
     LOOSE,
@@ -43,8 +43,8 @@ _TELL_NOBODY = (
     Opcode.BITCAST,
     Opcode.ADDRSPACECAST,
     Opcode.FREEZE,
-    Opcode.FENCE,
 )
+_PLAIN = (Opcode.LOAD, Opcode.STORE)  # unless they are flagged as atomic
 _DIVISIONS = (Opcode.UDIV, Opcode.SDIV, Opcode.UREM, Opcode.SREM)
 _SHIFTS = (Opcode.SHL, Opcode.LSHR, Opcode.ASHR)
 
@@ -73,7 +73,14 @@ class InstructionLowering:
         elif opcode == Opcode.SELECT:
             self._select(block, context, row, operands)
         elif opcode in (Opcode.LOAD, Opcode.STORE, Opcode.ATOMICRMW, Opcode.CMPXCHG):
+            is_atomic = bool(self._table.flags[row] & Flag.ATOMIC) or opcode not in _PLAIN
+            if is_atomic:  # what other threads have written until now is seen, and after a store
+                self._builder.emit(block, Escape())
             self._access(block, context, row, opcode, operands)
+            if is_atomic and opcode != Opcode.LOAD:
+                self._builder.emit(block, Escape())
+        elif opcode == Opcode.FENCE:
+            self._builder.emit(block, Escape())
         elif opcode == Opcode.ALLOCA:  # a new object: whatever it held before
             address = self._values.address(context, value)
             self._builder.emit(block, Access(None, address.object, ZERO, -1, True, is_new=True))
@@ -327,10 +334,8 @@ class InstructionLowering:
         elif address.extent is not None:
             extent, message = address.extent.size, f"{SUPPOSED}{address.extent.text}"
         else:
-            return
-        if extent is None or size < 0:
-            return
-        if address.offset is None:
+            extent, message = None, "the access is inside of its object"
+        if extent is None or size < 0 or address.offset is None:
             self._builder.check(block, CheckKind.BOUNDS, row, Unknown(), message)
             return
         low = Relation(address.offset.scaled(-1), "le")

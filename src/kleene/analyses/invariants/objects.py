@@ -62,7 +62,8 @@ class Objects:
         key = Base(-1, value)
         if key not in self._numbers:
             size = int(self._program.types.size[table.type[value]])
-            is_known = size >= 0 and not table.flags[value] & GlobalFlag.DECLARATION
+            is_declared = bool(table.flags[value] & GlobalFlag.DECLARATION)
+            is_known = size > 0 or (size == 0 and not is_declared)  # not that of `extern int a[];`
             name = self._program.strings[int(table.name[value])]
             made = Object(name, Form((), size) if is_known else None, True, True, value)
             is_hidden = table.linkage[value] in (Linkage.INTERNAL, Linkage.PRIVATE)
