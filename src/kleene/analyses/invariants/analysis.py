@@ -39,6 +39,7 @@ _STRINGS_END = "strings that the C library reads end inside of their objects"
 _WRAPS = "signed overflow wraps around"
 _MOST_INSTRUCTIONS = 3_000  # more are not interpreted function by function: some ms for each
 _WHOLE_DOMAINS = DOMAINS[:2]
+_BY_FUNCTION = (CheckKind.UNINITIALISED, CheckKind.FREED)  # checks of functions by themselves
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +150,10 @@ class Invariants:
             if self._is_wanted(one.kind)
             and (not self.functions or int(program.instruction_function[one.instruction]) in inside)
         ]
-        return InvariantsResult(program, answers, by_place(checks), self._assumed(program), run)
+        left_out = [one.value for one in _BY_FUNCTION if self._is_wanted(one)]
+        said = (f"{' and '.join(left_out)}: not checked in whole programs",) if left_out else ()
+        assumed = (*self._assumed(program), *said)
+        return InvariantsResult(program, answers, by_place(checks), assumed, run)
 
     def _assumed(self, program: Program) -> tuple[str, ...]:
         """Return what the answer takes for granted."""
