@@ -12,6 +12,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -51,6 +52,14 @@ class Pointer:
 
     object: int
     offset: int
+
+
+@lru_cache(maxsize=2)
+def widths(program: Program) -> list[int]:
+    """Return the bits of each value that is an integer; 0 of others."""
+    types = program.types
+    bits = np.where(types.kind == TypeKind.INT, types.bits, 0)
+    return np.append(bits, 0)[program.value_types].tolist()
 
 
 class Undefined(int):
@@ -128,6 +137,7 @@ class Execution:
         self.table = program.instructions
         self.base = program.bases[ValueKind.INSTRUCTION]
         self.steps_left = most_steps
+        self._widths = widths(program)
         self.objects: list[list[Any]] = []  # of each byte a number, part of a pointer, or None
         self.freed: set[int] = set()
         self.heap: set[int] = set()
@@ -143,9 +153,7 @@ class Execution:
             self.call(frame)
 
     def width(self, value: int) -> int:
-        type_id = int(self.program.value_types[value])
-        types = self.program.types
-        return int(types.bits[type_id]) if types.kind[type_id] == TypeKind.INT else 0
+        return self._widths[value]
 
     def float_bits(self, value: int) -> int:
         type_id = int(self.program.value_types[value])

@@ -288,6 +288,35 @@ def test_conditions_on_the_way_to_a_choice_hold_behind_it(domain: str, tmp_path:
         assert verdicts(result, "bounds", function) == [MAY], function
 
 
+def test_loops_until_two_numbers_are_equal(tmp_path: Path) -> None:
+    """As optimised code has them: `i != n` leaves i < n where i <= n was known."""
+    text = """
+    int a[8];
+    int until(int n) {
+      int i = 0, s = 0;
+      if (n < 1 || n > 8) return 0;
+      do s ^= a[i]; while (++i != n);
+      return s;
+    }
+    int past(int n) {
+      int i = 0, s = 0;
+      if (n < 0 || n > 8) return 0;
+      do s ^= a[i]; while (++i != n);
+      return s;
+    }
+    int wide(int n, long m) {
+      int s = 0;
+      for (long i = 0; i < n; i++) s ^= 1;
+      for (long i = 0; i != m; i++) s ^= 1;
+      return s;
+    }
+    """
+    result = analysed(text, tmp_path, domain="octagon")
+    assert verdicts(result, "bounds", "until") == [YES]
+    assert verdicts(result, "bounds", "past") == [MAY]  # n may be 0
+    assert verdicts(result, "overflow", "wide") == [YES, MAY]
+
+
 LOOPS = """
 int busy(int n, int m) {
   int a[8] = {0}, s = 0;

@@ -22,7 +22,8 @@ from .interpreter import Execution, Frame, Pointer, signed
 from .truth import N_STEPS, chooser
 
 N_RUNS = 100 if IS_DEEP else 2
-FUNCTIONS = seeds(5, deep=300)
+N_RUNS_OF_GENERATED = 20 if IS_DEEP else 2
+FUNCTIONS = seeds(5, deep=500)
 
 
 class PackOracle:
@@ -76,9 +77,10 @@ class WholeOracle:
         for kind, row, verdict in columns:
             self.verdicts.setdefault((KINDS[kind].value, row), set()).add(verdict)
         self.n_values = 0
-        self.seen: set[tuple[int, int]] = set()  # names with numbers that were looked at
+        self.seen: set[tuple[int, object]] = set()  # names with numbers that were looked at
         self.failed: set[tuple[str, int]] = set()
-        self._names: dict[tuple[int, int], list[int]] = {}
+        self._names: dict[tuple[int, int], list[int]] = {}  # by value and block
+        self.is_reached = self.context.block_is_reached
         self.packs = PackOracle(program)
 
     def execute(self, function: int, seed: int) -> None:
@@ -86,38 +88,34 @@ class WholeOracle:
         self.execution.run(function)
 
     def enter(self, frame: Frame, block: int) -> None:
-        assert self.context.block_is_reached[block], f"block {block} was called unreachable"
+        assert self.is_reached[block], f"block {block} was called unreachable"
         self.packs.enter(frame, block, self.context.values.width)
-        first = int(self.program.blocks.instruction_offsets[block])
-        tree = self.context.split.flow.tree
         for value, concrete in frame.values.items():
-            if concrete is None or not self.context.values.width[value]:
+            if concrete is None:
                 continue
-            if not self._dominates(tree, value, block):
-                continue
-            for name in self.names(value, first):
+            key = (value, block)
+            names = self._names.get(key)
+            if names is None:
+                names = self._names[key] = self.names(value, block)
+            for name in names:
                 self.n_values += 1
-                self.holds(name, concrete)
+                if (name, concrete) not in self.seen:
+                    self.holds(name, concrete)
 
-    def _dominates(self, tree: object, value: int, block: int) -> bool:
-        row = value - self.program.bases[ValueKind.INSTRUCTION]
-        if row < 0:
-            return True
-        return self.context.split.flow.tree.dominates(
-            int(self.program.instructions.block[row]), block
-        )
-
-    def names(self, value: int, instruction: int) -> list[int]:
-        key = (value, instruction)
-        if key not in self._names:
-            self._names[key] = self.run.places.names_at(value, instruction).tolist()
-        return self._names[key]
+    def names(self, value: int, block: int) -> list[int]:
+        """Return the names of a value that hold where a block begins; none if it may be old."""
+        row, program = value - self.program.bases[ValueKind.INSTRUCTION], self.program
+        if not self.context.values.width[value]:
+            return []
+        tree = self.context.split.flow.tree
+        if row >= 0 and not tree.dominates(int(program.instructions.block[row]), block):
+            return []
+        first = int(program.blocks.instruction_offsets[block])
+        return self.run.places.names_at(value, first).tolist()
 
     def holds(self, name: int, concrete: object) -> None:
         if not isinstance(concrete, Pointer):
             assert isinstance(concrete, int)
-            if (name, concrete) in self.seen:
-                return
             self.seen.add((name, concrete))
             fact = self.context.fact(name)
             assert fact.holds(concrete), f"name {name} is {concrete}, not {fact}"
@@ -165,7 +163,7 @@ def test_runs_of_the_checked_functions(program: Program) -> None:
 def test_runs_of_generated_functions(tmp_path: Path) -> None:
     file = tmp_path / "generated.c"
     file.write_text(generated(FUNCTIONS, seed=2))
-    oracle = watched(load(file), range(N_RUNS))
+    oracle = watched(load(file), range(N_RUNS_OF_GENERATED))
     assert oracle.n_values > 10 * len(FUNCTIONS)
     assert oracle.failed
 

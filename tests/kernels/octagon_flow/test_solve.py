@@ -13,7 +13,7 @@ import pytest
 from kleene.base.device import Device
 from kleene.kernels import compiled, launch
 from kleene.kernels.octagon_flow import FlowGraphs, FlowProblem, FlowSolution, solve
-from kleene.kernels.octagon_flow.codes import ASSIGN, ASSUME, CHECK, FAIL, INFINITE, SET
+from kleene.kernels.octagon_flow.codes import ASSIGN, ASSUME, CHECK, EXCLUDE, FAIL, INFINITE, SET
 from kleene.kernels.octagon_flow.sparse import sparse
 
 DEEP = os.environ.get("KLEENE_DEEP") == "1"
@@ -58,6 +58,38 @@ def test_a_counting_loop_ends_at_its_limit() -> None:
     solution = solve(counting(), device=Device.CPU)
     assert solution.proved.tolist() == [True, False]
     assert not solution.is_given_up.any()
+
+
+def test_a_loop_until_two_numbers_are_equal_stays_below() -> None:
+    """`i = 0; do … while (++i != n);` with 1 <= n: inside, i < n."""
+    graphs = FlowGraphs(
+        np.array([0, 3]),
+        np.array([0, 0, 2, 3]),
+        np.array([0, 1, 1], np.int32),
+        np.array([0, 1, 3, 3]),
+        np.array([1, 1, 2], np.int32),
+        np.array([0, 1, 0], np.uint8),
+    )
+    operations: list[Operation] = [
+        (SET, 0, 0, 0, 0),
+        (EXCLUDE, 0, 3, 0, -1),
+        (ASSIGN, 0, 0, 1, 1),
+        (CHECK, 0, 3, 0, -1),
+        (CHECK, 0, 3, 1, -2),
+    ]
+    columns = (np.ascontiguousarray(one) for one in np.array(operations, np.int64).T)
+    problem = FlowProblem(
+        graphs,
+        np.array([0]),
+        np.array([2]),
+        np.array([-(2**31), 1]),
+        np.array([2**31 - 1, 2**31 - 1]),
+        np.array([0, 1, 3, 3]),
+        np.array([3, 3, 5, 5]),
+        *columns,
+        2,
+    )
+    assert solve(problem, device=Device.CPU).proved.tolist() == [True, False]
 
 
 def test_what_takes_too_long_proves_nothing() -> None:
@@ -118,7 +150,15 @@ def random_problem(seed: int, *, has_few_operations: bool = False) -> FlowProble
 def random_operation(
     rng: np.random.Generator, n: int, is_node: bool, n_checks: int
 ) -> tuple[Operation, int]:
-    codes = (SET, ASSIGN, ASSIGN, ASSUME, ASSUME, *((CHECK, CHECK, FAIL) if is_node else ()))
+    codes = (
+        SET,
+        ASSIGN,
+        ASSIGN,
+        ASSUME,
+        ASSUME,
+        EXCLUDE,
+        *((CHECK, CHECK, FAIL) if is_node else ()),
+    )
     code = int(rng.choice(codes))
     number = int(rng.integers(-4, 6))
     more = number + int(rng.integers(0, 2))
@@ -132,6 +172,8 @@ def random_operation(
         second = -1
     if code == ASSUME:
         return (ASSUME, literal, second, 0, number + 6), n_checks
+    if code == EXCLUDE:
+        return (EXCLUDE, literal, second, 0, number), n_checks
     return (code, literal, second, n_checks, number + 8), n_checks + 1
 
 
@@ -183,7 +225,7 @@ class Walk:
                 total = literal(state, first) + (literal(state, second) if second >= 0 else 0)
                 if code == CHECK and total > high:
                     self.failed.add(low)
-                if code == ASSUME and total > high:
+                if (code == ASSUME and total > high) or (code == EXCLUDE and total == high):
                     return False
         return True
 

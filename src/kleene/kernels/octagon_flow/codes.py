@@ -9,6 +9,7 @@ ASSIGN = 1  # variable `first` gets literal `second` plus any value from `low` t
 ASSUME = 2  # literal `first` plus literal `second`, if that is not -1, is at most `high`
 CHECK = 3  # check `low`: literal `first` plus literal `second`, if not -1, is at most `high`
 FAIL = 4  # check `low` does not hold: control comes here
+EXCLUDE = 5  # literal `first` plus literal `second`, if that is not -1, is not `high`
 
 # A bound from INFINITE on says nothing. Others are from -LARGEST to LARGEST: sums of two are exact,
 # and so are those of a closure of an empty octagon, which at most doubles 2 * MOST_VARIABLES times.

@@ -12,6 +12,7 @@ from kleene.kernels.octagon_flow.codes import (
     ASSUME,
     CHECK,
     ENDS,
+    EXCLUDE,
     FAIL,
     INFINITE,
     LARGEST,
@@ -143,6 +144,18 @@ def holds(m: I64, at: int, w: int, first: int, second: int, bound: int) -> bool:
 
 
 @device_function
+def exclude(m: I64, at: int, w: int, first: int, second: int, number: int) -> None:
+    """Add to a closed matrix that first + second is not a number, where this is an end of it."""
+    other = second ^ 1 if second >= 0 else -1
+    is_high = holds(m, at, w, first, second, number)
+    is_low = holds(m, at, w, first ^ 1, other, -number)
+    if is_high:
+        assume(m, at, w, first, second, number - 1)
+    if is_low:
+        assume(m, at, w, first ^ 1, other, -number - 1)
+
+
+@device_function
 def apply(
     m: I64, at: int, w: int, start: int, end: int,
     code: I64, first: I64, second: I64, low: I64, high: I64, proved: U8, asks: int,
@@ -169,6 +182,8 @@ def apply(
         is_closed = False
         if what == ASSUME:
             assume(m, at, w, first[place], second[place], high[place])
+        elif what == EXCLUDE:
+            exclude(m, at, w, first[place], second[place], high[place])
         elif what == SET:
             forget(m, at, w, first[place])
             assume_range(m, at, w, first[place], low[place], high[place])

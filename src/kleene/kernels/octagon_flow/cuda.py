@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 _FILE = Path(__file__).with_name("octagon_flow.cu")
 THREADS = 160  # one for each cell of the largest matrix: 32 takes 2.5 times as long on an H200
 _NAMES = (
-    "MOST_VARIABLES", "SET", "ASSIGN", "ASSUME", "CHECK", "FAIL", "INFINITE", "LARGEST", "WIDEST",
-    "LEAVES", "ENDS",
+    "MOST_VARIABLES", "SET", "ASSIGN", "ASSUME", "CHECK", "FAIL", "EXCLUDE", "INFINITE", "LARGEST",
+    "WIDEST", "LEAVES", "ENDS",
 )  # fmt: skip
 
 

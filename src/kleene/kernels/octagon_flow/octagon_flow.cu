@@ -11,6 +11,7 @@
 #define ASSUME 2
 #define CHECK 3
 #define FAIL 4
+#define EXCLUDE 5
 #define INFINITE (1LL << 60)
 #define LARGEST (1LL << 44)
 #define WIDEST (1LL << 40)
@@ -145,6 +146,17 @@ __device__ bool holds(const Value* m, int w, int first, int second, Value bound)
   return m[(second ^ 1) * w + first] <= bound;
 }
 
+// All threads read both bounds before one of them writes.
+__device__ void exclude(Value* m, int w, int first, int second, Value number) {
+  const int other = second < 0 ? -1 : second ^ 1;
+  __syncthreads();
+  const bool is_high = holds(m, w, first, second, number);
+  const bool is_low = holds(m, w, first ^ 1, other, -number);
+  __syncthreads();
+  if (is_high) assume(m, w, first, second, number - 1);
+  if (is_low) assume(m, w, first ^ 1, other, -number - 1);
+}
+
 __device__ bool apply(Value* m, int w, Value start, Value end, const Operations& ops, bool asks) {
   bool is_closed = true;
   for (Value place = start; place < end; ++place) {
@@ -165,6 +177,8 @@ __device__ bool apply(Value* m, int w, Value start, Value end, const Operations&
     is_closed = false;
     if (what == ASSUME) {
       assume(m, w, first, second, high);
+    } else if (what == EXCLUDE) {
+      exclude(m, w, first, second, high);
     } else if (what == SET) {
       forget(m, w, first);
       assume_range(m, w, first, low, high);

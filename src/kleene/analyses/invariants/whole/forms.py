@@ -37,10 +37,11 @@ class Sum(NamedTuple):
 
 
 class Bound(NamedTuple):
-    """A sum of one or two values that is at most a number."""
+    """A sum of one or two values that is at most a number; or, if it `differs`, is not that."""
 
     terms: Terms
     most: int
+    differs: bool = False
 
 
 def added(a: Sum, b: Sum, sign: int) -> Sum | None:
@@ -215,7 +216,10 @@ class Sums:
         if predicate in (Predicate.EQ, Predicate.NE):
             if holds == (predicate == Predicate.EQ):
                 return _some(at_most(a, b, 0), at_most(b, a, 0))
-            return []
+            found = at_most(a, b, 0)
+            if found is None or len(found.terms) < 2:  # of one value, facts say as much
+                return []
+            return [found._replace(differs=True)]
         if predicate in _SIGNED:
             is_less, is_strict = _SIGNED[Predicate(predicate)]
             return _some(_ordered(a, b, is_less == holds, is_strict == holds))

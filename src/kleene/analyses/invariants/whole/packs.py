@@ -35,6 +35,7 @@ from kleene.kernels.octagon_flow.codes import (
     ASSIGN,
     ASSUME,
     CHECK,
+    EXCLUDE,
     FAIL,
     MOST_VARIABLES,
     SET,
@@ -123,10 +124,11 @@ class _Whole:
         found = sums.exact(instruction, opcode, sums.width(self.first + instruction))
         if found is None or not found.terms:
             return None
-        half = 1 << sums.width(self.first + instruction) - 1
-        most, least = half - 1 - found.constant, -half - found.constant
-        if max(abs(most), abs(least)) >= WIDEST:
+        # Of 64 bits it is asked whether the sum is far from overflow: larger ends are not kept.
+        half = min(1 << sums.width(self.first + instruction) - 1, WIDEST // 2)
+        if abs(found.constant) >= half:
             return None
+        most, least = half - 1 - found.constant, -half - found.constant
         negative = tuple((value, -factor) for value, factor in found.terms)
         return Target(row, instruction, (Bound(found.terms, most), Bound(negative, -least)))
 
@@ -290,7 +292,8 @@ class _Function:
         for guard in seen:
             edge, bound = self.guards[guard]
             if edge in self.edge_place and all(value in number for value, _ in bound.terms):
-                edges[self.edge_place[edge]].append(_bounded(ASSUME, bound, number, 0))
+                code = EXCLUDE if bound.differs else ASSUME
+                edges[self.edge_place[edge]].append(_bounded(code, bound, number, 0))
         self._behind_branches(pack, number, edges)
         self._phi_operations(pack, number, edges)
         ranges = [self._sums.range(value) for value in pack.values]
