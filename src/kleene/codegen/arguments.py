@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal as OneOf
 
 from kleene.codegen.plan import Axis, HostNest, Kernel, Plan, Reduction, Scan
-from kleene.codegen.text import arrays_in, safe, symbols_in, type_name
+from kleene.codegen.text import Printer, arrays_in, safe, symbols_in, type_name
 from kleene.ir.loops import tree
 from kleene.ir.loops.tree import Symbol
 
@@ -42,6 +42,8 @@ def arguments(plan: Plan, kernel: Kernel | Reduction | HostNest | Scan) -> list[
     own |= {symbol for axis in axes for symbol in (axis.variable, *axis.aliases)}
     if isinstance(kernel, Reduction):
         own.add(kernel.accumulator)
+        if kernel.located is not None:
+            own |= {kernel.located.point, kernel.located.at}
         if isinstance(kernel.target, tree.Element):
             written |= arrays_in((tree.Assign(tree.NOWHERE, kernel.target, _ZERO),), written=True)
     device = set(plan.device_scalars)
@@ -76,6 +78,12 @@ def axis_names(axes: Sequence[Axis], body: object) -> dict[Symbol, str]:
     return found
 
 
+def kernel_printer(passed: list[Passed], axes: Sequence[Axis], body: object) -> Printer:
+    """Return what prints a kernel: scalars of the device are pointers, axes have their names."""
+    pointed = frozenset(one.symbol for one in passed if one.kind == "device")
+    return Printer(pointed, axis_names(axes, body))
+
+
 def order(passed: Iterable[Passed]) -> list[Passed]:
     """Return arguments as kernels have them: scalars of the host, of the device, arrays."""
     kinds = {"host": 0, "device": 1, "array": 2}
@@ -87,7 +95,7 @@ _ZERO = tree.Literal(tree.Type("int", "int", 32), tree.NOWHERE, 0)
 
 
 def _axes(kernel: Kernel | Reduction | HostNest | Scan) -> tuple[Axis, ...]:
-    if isinstance(kernel, Kernel):
+    if isinstance(kernel, Kernel | Reduction):
         return kernel.axes
     return () if isinstance(kernel, HostNest) else (kernel.axis,)
 
@@ -101,10 +109,12 @@ def _parts(kernel: Kernel | Reduction | HostNest | Scan) -> tuple[object, ...]:
     if isinstance(kernel, Kernel):
         bounds = [bound for axis in kernel.axes for bound in (axis.low, axis.high)]
         return (*kernel.body, *bounds)
-    bounds = [kernel.axis.low, kernel.axis.high]
+    bounds = [bound for axis in kernel.axes for bound in (axis.low, axis.high)]
     ends = (*kernel.before, *kernel.after)
+    if kernel.located is not None:
+        ends = (*ends, *kernel.located.last)
     target = tree.Read(kernel.target.type, tree.NOWHERE, kernel.target)
-    return (*kernel.body, *bounds, *ends, target)
+    return (*kernel.body, *kernel.nest, *bounds, *ends, target)
 
 
 def signature(

@@ -197,7 +197,7 @@ class _Text:
         )
         self._whole = type_name(sums.rows.variable.type)
         self._high_i, self._high_j, self._high_k = (
-            _text(printer, one.high) for one in (sums.rows, sums.columns, sums.loop)
+            printer.operand(one.high) for one in (sums.rows, sums.columns, sums.loop)
         )
         tall, wide = sums.tile
         self._operands = [
@@ -222,7 +222,7 @@ class _Text:
             shape = f"[{self._depth}][{size + PAD}]"
             lines.append(f"  __shared__ __align__(16) {kind} {own}{shape};")
             lines.append(f"  {kind} next_{own}[{size * self._depth // THREADS}];")
-        low_i, low_j = _text(printer, sums.rows.low), _text(printer, sums.columns.low)
+        low_i, low_j = printer.operand(sums.rows.low), printer.operand(sums.columns.low)
         lines.append(f"  const int x_ = threadIdx.x % {_COLUMNS}, y_ = threadIdx.x / {_COLUMNS};")
         lines.append(f"  const {whole} first_i_ = {low_i} + ({whole})blockIdx.y * {tall};")
         lines.append(f"  const {whole} first_j_ = {low_j} + ({whole})blockIdx.x * {wide};")
@@ -254,7 +254,7 @@ class _Text:
 
     def _loop(self) -> list[str]:
         """Return the loop over parts of it: add one up while the next is loaded."""
-        low, high, whole = _text(self._printer, self._sums.loop.low), self._high_k, self._whole
+        low, high, whole = self._printer.operand(self._sums.loop.low), self._high_k, self._whole
         depth = self._depth
         lines = [f"  if ({low} < {high}) {{"]
         lines += [*self._loaded(low, 2), *self._stored(2), "  }", "  __syncthreads();"]
@@ -360,11 +360,6 @@ class _Text:
 def _at(thread: str, letter: str, n_threads: int) -> str:
     """Return a thread's rows or columns: pairs of neighbours, those of other threads between."""
     return f"{thread} * 2 + {letter} % 2 + {letter} / 2 * {2 * n_threads}"
-
-
-def _text(printer: Printer, value: Expression) -> str:
-    text = printer.expression(value)
-    return text if text.isidentifier() or text.isdigit() else f"({text})"
 
 
 def depth_of(sums: Contraction) -> Expression:

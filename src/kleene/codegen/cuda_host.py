@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 
 from kleene.codegen import cuda, rows
 from kleene.codegen.arguments import Passed, arguments
+from kleene.codegen.bins import Bins, bins_of
 from kleene.codegen.contractions import LEAST, THREADS, contraction_of, depth_of
-from kleene.codegen.cuda import REDUCTION_THREADS
 from kleene.codegen.host import HostWriter
 from kleene.codegen.plan import (
     Array,
@@ -29,6 +29,7 @@ from kleene.codegen.plan import (
     all_steps,
 )
 from kleene.codegen.rows import sums_of
+from kleene.codegen.runtime import BINS_BYTES, ONE_BLOCK, ONE_SCAN, REDUCTION_THREADS, SCAN_TILES
 from kleene.codegen.text import Printer, safe, size_text, type_name
 from kleene.ir.loops.tree import Element, Location
 
@@ -104,6 +105,7 @@ class _Cuda(HostWriter):
     def body(self, test: str) -> Iterator[str]:
         """Yield the lines of the function."""
         plan = self.plan
+        has_partial = any(isinstance(one, Reduction | Scan) for one in all_steps(plan.steps))
         if test:
             names = ", ".join(safe(one.name) for one in plan.parameters)
             returned = "return " if plan.returned is not None else ""
@@ -135,9 +137,10 @@ class _Cuda(HostWriter):
             yield f"  CHECKED(cudaMalloc((void **)&d_{name}, sizeof({kind})));"
             given = f"d_{name}, &{name}, sizeof({kind}), cudaMemcpyHostToDevice"
             yield f"  CHECKED(cudaMemcpy({given}));"
-        if any(isinstance(one, Reduction) for one in plan.kernels()):
+        if has_partial:
             yield "  void *partial_;"
-            yield f"  CHECKED(cudaMalloc(&partial_, {_PARTIAL_BLOCKS} * 8));"
+            yield f"  CHECKED(cudaMalloc(&partial_, {_PARTIAL_BLOCKS + 1} * 16));"
+            yield f"  long long *partial_at_ = (long long *)partial_ + {_PARTIAL_BLOCKS + 1};"
         yield from self.steps(plan.steps, 1)
         yield "  CHECKED(cudaGetLastError());"
         for name, array in plan.arrays.items():
@@ -151,7 +154,7 @@ class _Cuda(HostWriter):
         on_device = [*plan.arrays, *plan.snapshots, *(self.names[s] for s in plan.device_scalars)]
         for name in on_device:
             yield f"  CHECKED(cudaFree(d_{name}));"
-        if any(isinstance(one, Reduction) for one in plan.kernels()):
+        if has_partial:
             yield "  CHECKED(cudaFree(partial_));"
         if plan.returned is not None:
             yield f"  return {self.printer.expression(plan.returned)};"
@@ -221,18 +224,48 @@ class _Cuda(HostWriter):
             shape = "blocks(x_, 8), 256" if along.way == "rows" else "blocks(x_, 32), 1024"
             yield f"{pad}    {kernel.name}_{along.way}<<<{shape}>>>({given});"
             tests = f"else if ({tests})"
+        updated = bins_of(self.plan, kernel)
+        if updated is not None:
+            yield from self._bins(kernel, updated, letters, given, depth + 1)
+            tests = f"else if ({tests})"
         yield f"{pad}  {tests if tests.startswith('else') else f'if ({tests})'}"
         yield f"{pad}    {kernel.name}<<<dim3({grid}), dim3({shape})>>>({given});"
         yield f"{pad}}}"
+
+    def _bins(
+        self, kernel: Kernel, bins: Bins, letters: str, given: str, depth: int
+    ) -> Iterator[str]:
+        """Yield the launch with bins of blocks, if the array is small and there are many points."""
+        pad, size = "  " * depth, bins.element.bits // 8
+        array = self.plan.arrays[bins.array.name]
+        last = array.extent if array.extent is not None else None
+        if last is None:
+            self.used(bins.array.name, is_exact=True)
+            count = f"{bins.array.name}_in_end / {size}"
+        else:
+            count = str(last) if isinstance(last, int) else self.printer.expression(last)
+        yield f"{pad}const long long n_bins_ = {count};"
+        points = " * ".join(f"({letter}_ > 0 ? {letter}_ : 0)" for letter in letters)
+        yield f"{pad}const long long points_ = {points};"
+        yield f"{pad}long long blocks_ = n_bins_ > 0 ? points_ / (4 * n_bins_) : 0;"
+        yield f"{pad}if (blocks_ > blocks(points_, 4096)) blocks_ = blocks(points_, 4096);"
+        yield f"{pad}if (blocks_ > {_PARTIAL_BLOCKS}) blocks_ = {_PARTIAL_BLOCKS};"
+        yield f"{pad}if (blocks_ > 0 && n_bins_ <= {BINS_BYTES // size})"
+        launch = f"<<<(unsigned)blocks_, {REDUCTION_THREADS}>>>"
+        yield f"{pad}  {kernel.name}_bins{launch}({given}, (int)n_bins_);"
 
     def reduce(self, kernel: Reduction, depth: int) -> Iterator[str]:
         """Yield the launch of a reduction, and of the combination of its blocks' results."""
         pad, kind = "  " * depth, type_name(kernel.target.type)
         given = [*self._given(arguments(self.plan, kernel)), f"({kind} *)partial_"]
+        given += [] if kernel.located is None else ["partial_at_"]
         threads = REDUCTION_THREADS
+        counts = [self._count(one) for one in kernel.axes]
         yield f"{pad}{{"
-        yield f"{pad}  const long long count_ = {self._count(kernel.axis)};"
-        yield f"{pad}  unsigned blocks_ = count_ > 8192 ? blocks(count_, {4 * threads}) : 1;"
+        if len(counts) > 1:
+            counts = [f"(({one}) > 0 ? {one} : 0)" for one in counts]
+        yield f"{pad}  const long long count_ = {' * '.join(counts)};"
+        yield f"{pad}  unsigned blocks_ = count_ > {ONE_BLOCK} ? blocks(count_, {4 * threads}) : 1;"
         yield f"{pad}  if (blocks_ > {_PARTIAL_BLOCKS}) blocks_ = {_PARTIAL_BLOCKS};"
         yield f"{pad}  {kernel.name}<<<blocks_, {threads}>>>({', '.join(given)});"
         total = ", ".join([*given, "(int)blocks_"])
@@ -269,9 +302,18 @@ class _Cuda(HostWriter):
                 yield f"{pad}{self._copy(name, 'in', f'd_{name}', safe(name), 'HostToDevice')}"
 
     def scan(self, step: Scan, depth: int) -> Iterator[str]:
-        """Yield the launch of a scan, which one block does."""
-        given = ", ".join(self._given(arguments(self.plan, step)))
-        yield f"{'  ' * depth}{step.name}<<<1, 1024>>>({given});"
+        """Yield the launch of a scan; if it is long, after the totals of its blocks."""
+        pad, kind = "  " * depth, type_name(step.running.type)
+        given = [*self._given(arguments(self.plan, step)), f"({kind} *)partial_"]
+        launch = f"<<<blocks_, {REDUCTION_THREADS}>>>({', '.join(given)});"
+        yield f"{pad}{{"
+        yield f"{pad}  const long long count_ = {self._count(step.axis)};"
+        tiles = 4 * REDUCTION_THREADS * SCAN_TILES
+        yield f"{pad}  unsigned blocks_ = count_ > {ONE_SCAN} ? blocks(count_, {tiles}) : 1;"
+        yield f"{pad}  if (blocks_ > {_PARTIAL_BLOCKS}) blocks_ = {_PARTIAL_BLOCKS};"
+        yield f"{pad}  if (blocks_ > 1) {step.name}_totals{launch}"
+        yield f"{pad}  {step.name}{launch}"
+        yield f"{pad}}}"
 
     def copy(self, step: Snapshot, depth: int) -> Iterator[str]:
         """Yield the copy of an array on the device."""

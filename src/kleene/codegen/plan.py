@@ -96,16 +96,36 @@ class Kernel:
 
 
 @dataclass(frozen=True, slots=True)
+class Located:
+    """What goes with an extremum: `if (a[i] > m) { m = a[i]; where = i; }`.
+
+    A thread notes in `at` the number of the `point` that its accumulator is of; of equal ones, the
+    first counts, or the last. With the number of all, one thread does `last`: what is written for
+    that point. It finds m as it was before the loop, and is what the loop would have done last.
+    `last_nest` is the same of an iteration of the first axis, with all that is inside.
+    """
+
+    point: Symbol
+    at: Symbol
+    is_first: bool
+    last: Block
+    last_nest: Block
+
+
+@dataclass(frozen=True, slots=True)
 class Reduction:
     """A launch whose threads combine what they compute: `target = target op total`.
 
-    Threads take iterations of the axis in turn, each with an `accumulator` of its own, and blocks
-    combine these by shuffles. `before` and `after` are executed by the thread that has the total.
+    Threads take points of the axes (outermost first) in turn, each with an `accumulator` of its
+    own, and blocks combine these by shuffles. `before` and `after` are executed by the thread that
+    has the total. Hosts divide the first axis, and execute `nest` for each of its values.
     """
 
     name: str
-    axis: Axis
+    axes: tuple[Axis, ...]
+    mapping: tuple[int, ...]  # which axis counts fastest, and so on
     body: Block
+    nest: Block
     operator: str
     target: Location
     accumulator: Symbol
@@ -113,6 +133,12 @@ class Reduction:
     after: Block = ()
     private: tuple[Symbol, ...] = ()
     line: int = 0
+    located: Located | None = None
+
+    @property
+    def ordered(self) -> tuple[Axis, ...]:
+        """The axes, the one that counts fastest first."""
+        return tuple(self.axes[position] for position in self.mapping)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from kleene.codegen.arguments import Passed, arguments
+from kleene.codegen.bins import bins_of
 from kleene.codegen.contractions import contraction_of, depth_of
 from kleene.codegen.plan import (
     Axis,
@@ -185,6 +186,9 @@ class _Driver:
                 if sums is not None:
                     more = self.value(sums.depth)
                     self.write(depth, f'run.{sums.way}("{step.name}", {shape}, {more}, ({given}))')
+                elif tiled is None and (bins := bins_of(self.plan, step)) is not None:
+                    array = self.array(bins.array)
+                    self.write(depth, f'run.bins("{step.name}", {shape}, {array}, ({given}))')
                 elif tiled is None:
                     self.write(depth, f'run.grid("{step.name}", {shape}, ({given}))')
                 else:
@@ -192,9 +196,11 @@ class _Driver:
                     self.write(depth, f'run.tiles("{step.name}", {shape}, {more}, ({given}))')
             case Reduction():
                 given = self._given(arguments(self.plan, step))
-                kind = dtype_name(step.target.type)
-                count = self._count(step.axis)
-                self.write(depth, f'run.reduce("{step.name}", {count}, ({given}), np.{kind})')
+                kind = f"np.{dtype_name(step.target.type)}"
+                shape = "".join(f"{self._count(axis)}, " for axis in step.ordered)
+                more = "" if step.located is None else ", True"
+                text = f'run.reduce("{step.name}", ({shape}), ({given}), {kind}{more})'
+                self.write(depth, text)
             case HostLoop():
                 whole = [one for one in loops_of(self.plan) if one.loop is step]
                 if whole:
@@ -218,7 +224,8 @@ class _Driver:
                 self._assignments(step.statements, depth)
             case Scan():
                 given = self._given(arguments(self.plan, step))
-                self.write(depth, f'run.scan("{step.name}", ({given}))')
+                kind, count = dtype_name(step.running.type), self._count(step.axis)
+                self.write(depth, f'run.scan("{step.name}", {count}, ({given}), np.{kind})')
             case HostNest():
                 passed = arguments(self.plan, step)
                 is_written = [one.is_written or one.kind == "device" for one in passed]

@@ -14,10 +14,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
-from kleene.codegen import rows
+from kleene.codegen import reductions, rows
 from kleene.codegen.arguments import (
-    OPERATORS,
     Passed,
     arguments,
     axis_names,
@@ -43,6 +43,7 @@ from kleene.codegen.plan import (
     all_steps,
     launches,
 )
+from kleene.codegen.points import point_loop
 from kleene.codegen.text import Printer, assigned_in, safe, symbols_in, type_name
 from kleene.codegen.trees import binary, choose, counted_head, first_use, number
 from kleene.ir.loops import tree
@@ -106,6 +107,8 @@ def _resident(plan: Plan, loop: HostLoop, after: tuple[Step, ...], n: int) -> Re
         return None  # tiles need a block of their own shape
     if any(isinstance(one, Snapshot | HostNest | Scan) for one in all_steps((loop,))):
         return None  # the device does not do these, or not in a kernel
+    if any(isinstance(one, Reduction) and len(one.axes) > 1 for one in kernels):
+        return None  # one block would have to do all of its points
     points = _points(plan, (loop,), {}, _deepest(loop))
     used: dict[Symbol, Passed] = {one.symbol: one for k in kernels for one in arguments(plan, k)}
     for symbol in _host_symbols((loop,)):
@@ -209,10 +212,12 @@ def _named(kernel: Kernel | Reduction) -> set[Symbol]:
         bounds = [bound for axis in kernel.axes for bound in (axis.low, axis.high)]
         own = {s for axis in kernel.axes for s in (axis.variable, *axis.aliases)}
         return symbols_in((*kernel.body, *bounds)) - own - set(kernel.private)
-    axis = kernel.axis
+    bounds = [bound for axis in kernel.axes for bound in (axis.low, axis.high)]
+    own = {s for axis in kernel.axes for s in (axis.variable, *axis.aliases)}
     target = tree.Read(kernel.target.type, tree.NOWHERE, kernel.target)
-    parts = (*kernel.body, *kernel.before, *kernel.after, axis.low, axis.high, target)
-    return symbols_in(parts) - {axis.variable, *axis.aliases, *kernel.private}
+    last = () if kernel.located is None else kernel.located.last
+    parts = (*kernel.body, *kernel.before, *last, *kernel.after, *bounds, target)
+    return symbols_in(parts) - own - set(kernel.private)
 
 
 # The largest step
@@ -237,7 +242,7 @@ def _points(
             case HostIf(then=then, otherwise=otherwise):
                 bounds = _points(plan, (*then, *otherwise), ranges, deepest)
             case Kernel() | Reduction():
-                axes = one.axes if isinstance(one, Kernel) else (one.axis,)
+                axes = one.axes
                 total: Expression | None = number(1, _LONG)
                 for axis in axes:
                     count = _count(axis, ranges)
@@ -334,8 +339,7 @@ class _Text(HostWriter):
         return [*lines, *self.steps((made.loop,), 1), "}"]
 
     def _printer(self, kernel: Kernel | Reduction) -> Printer:
-        axes = kernel.axes if isinstance(kernel, Kernel) else (kernel.axis,)
-        names = {**self.names, **axis_names(axes, kernel.body)}
+        names = {**self.names, **axis_names(kernel.axes, kernel.body)}
         for array in self.plan.arrays.values():
             names[array.symbol] = safe(array.symbol.name)
         given = arguments(self.plan, kernel)
@@ -364,82 +368,45 @@ class _Text(HostWriter):
             yield f"{pad}}}"
             return
         sums = rows.sums_of(self.plan, kernel)
-        letters = "xyz"[: len(kernel.axes)]
         yield f"{pad}{{"
-        for letter, position in zip(letters, kernel.mapping, strict=True):
-            yield f"{pad}  const int {letter}_ = {self._count(kernel.axes[position])};"
-        yield f"{pad}  if ({' && '.join(f'{letter}_ > 0' for letter in letters)}) {{"
         if sums is not None:
+            yield f"{pad}  const int x_ = {self._count(kernel.axes[0])};"
+            yield f"{pad}  if (x_ > 0) {{"
             yield from rows.resident_lines(kernel, sums, printer, depth + 2)
+            yield f"{pad}  }}"
         else:
-            yield from self._points_of(kernel, printer, letters, depth + 2)
-        yield f"{pad}  }}"
+            yield from self._points_of(kernel, printer, depth + 1)
         yield f"{pad}}}"
 
-    def _points_of(
-        self, kernel: Kernel, printer: Printer, letters: str, depth: int
-    ) -> Iterator[str]:
-        """Yield the loop of a thread over its points: every so many of all threads.
+    def _points_of(self, kernel: Kernel, printer: Printer, depth: int) -> list[str]:
+        """Return the loop of a thread over its points: every so many of all threads."""
 
-        Of two axes, the second counts how often the first was full: no point needs a division.
-        """
-        pad = "  " * depth
-        first, stride = "blockIdx.x * blockDim.x + threadIdx.x", "gridDim.x * blockDim.x"
-        ats = []
-        if len(letters) == 2:
-            yield f"{pad}const unsigned first_ = {first}, stride_ = {stride}, wide_ = x_;"
-            yield f"{pad}const unsigned right_ = stride_ % wide_, down_ = stride_ / wide_;"
-            yield f"{pad}unsigned at_ = first_ % wide_, line_ = first_ / wide_;"
-            yield f"{pad}while (line_ < (unsigned)y_) {{"
-            ats = ["at_", "line_"]
-        else:
-            total, rest = " * ".join(f"(unsigned){letter}_" for letter in letters), "point_"
-            yield f"{pad}for (unsigned point_ = {first}; point_ < {total}; point_ += {stride}) {{"
-            for letter in letters[:-1]:
-                ats.append(f"{rest} % (unsigned){letter}_")
-                rest = f"{rest} / (unsigned){letter}_"
-            ats.append(rest)
-        for at, position in zip(ats, kernel.mapping, strict=True):
-            axis = kernel.axes[position]
-            kind = type_name(axis.variable.type)
-            by = "" if axis.step == 1 else f"{axis.step} * "
-            low = printer.expression(axis.low)
-            base = "" if low == "0" else f"({low}) + "
-            yield f"{pad}  const {kind} {printer.name(axis.variable)} = {base}{by}({kind})({at});"
-        for one in kernel.private:
-            yield f"{pad}  {printer.declaration(one)};"
-        yield from printer.block(kernel.body, depth + 1)
-        if len(letters) == 2:
-            yield f"{pad}  at_ += right_, line_ += down_;"
-            yield f"{pad}  if (at_ >= wide_) at_ -= wide_, line_++;"
-        yield f"{pad}}}"
+        def body(depth: int) -> list[str]:
+            declared = [f"{'  ' * depth}{printer.declaration(one)};" for one in kernel.private]
+            return [*declared, *printer.block(kernel.body, depth)]
+
+        axes = [kernel.axes[position] for position in kernel.mapping]
+        ends = "blockIdx.x * blockDim.x + threadIdx.x", "gridDim.x * blockDim.x"
+        return point_loop(printer, axes, *ends, body, depth)
 
     def reduce(self, kernel: Reduction, depth: int) -> Iterator[str]:
         """Yield a reduction, which the first block does."""
-        pad = "  " * depth
+        pad, own, located = "  " * depth, kernel.accumulator.name, kernel.located
         printer = self._printer(kernel)
-        axis, own = kernel.axis, kernel.accumulator.name
-        kind, whole = type_name(kernel.target.type), type_name(axis.variable.type)
-        functor, _ = OPERATORS[kernel.operator]
         neutral = neutral_text(kernel.operator, kernel.target.type)
-        variable = printer.name(axis.variable)
-        low, high = printer.expression(axis.low), printer.expression(axis.high)
-        by = "" if axis.step == 1 else f"{axis.step} * "
         yield f"{pad}all_threads(barrier_, round_);"
         yield f"{pad}if (blockIdx.x == 0) {{"
-        yield f"{pad}  {kind} {own} = {neutral};"
+        yield f"{pad}  {type_name(kernel.target.type)} {own} = {neutral};"
+        if located is not None:
+            yield f"{pad}  long long {located.at.name} = -1;"
         for one in kernel.private:
             yield f"{pad}  {printer.declaration(one)};"
-        head = f"{whole} {variable} = ({low}) + {by}({whole})threadIdx.x; {variable} < ({high})"
-        yield f"{pad}  for ({head}; {variable} += {by}({whole})blockDim.x) {{"
-        yield from printer.block(kernel.body, depth + 2)
-        yield f"{pad}  }}"
-        yield f"{pad}  {own} = in_block({own}, ({kind}){neutral}, {functor}());"
+        point = "" if located is None else located.point.name
+        ends, body = ("threadIdx.x", "blockDim.x"), partial(printer.block, kernel.body)
+        yield from point_loop(printer, kernel.ordered, *ends, body, depth + 1, point)
+        yield from reductions.combined_lines(kernel, depth + 1)
         yield f"{pad}  if (threadIdx.x == 0) {{"
-        yield from printer.block(kernel.before, depth + 2)
-        target = printer.location(kernel.target)
-        yield f"{pad}    {target} = {functor}()({target}, {own});"
-        yield from printer.block(kernel.after, depth + 2)
+        yield from reductions.end_lines(printer, kernel, depth + 2)
         yield f"{pad}  }}"
         yield f"{pad}}}"
 

@@ -229,7 +229,7 @@ class _Text:
         """Return the sums of one warp, or of 32 columns from `first` on."""
         pad, axis, printer = "  " * depth, self._sums.axis, self._printer
         kind, name = type_name(axis.variable.type), printer.name(axis.variable)
-        low, high = _text(printer, axis.low), _text(printer, axis.high)
+        low, high = printer.operand(axis.low), printer.operand(axis.high)
         by = "" if axis.step == 1 else f"{axis.step} * "
         at = f"({first})" if self._is_row else f"({first} + threadIdx.x % 32)"
         lines = [
@@ -253,7 +253,7 @@ class _Text:
     def _summed(self, part: Summed, depth: int) -> list[str]:
         pad, printer, form = "  " * (depth + 1), self._printer, part.loop
         variable, kind = safe(form.variable.name), type_name(form.variable.type)
-        low, high = _text(printer, form.low), _text(printer, form.high)
+        low, high = printer.operand(form.low), printer.operand(form.high)
         numbered = list(enumerate(part.sums))
         lines = []
         for n, one in numbered:
@@ -304,8 +304,3 @@ def _ended(one: Sum, n: int, target: str) -> str:
     if one.operator in "+-":
         return f"{target} {one.operator}= sum{n}_;"
     return f"if ({target} {'<' if one.operator == 'max' else '>'} sum{n}_) {target} = sum{n}_;"
-
-
-def _text(printer: Printer, value: Expression) -> str:
-    text = printer.expression(value)
-    return text if text.isidentifier() or text.isdigit() else f"({text})"

@@ -53,10 +53,14 @@ _OWN = """
     args_ block_ blocks_ count_ first_ given_ last_ n_partial_ number_ part_ partial_ x_ y_ z_
     old_ new_ any_ at_ first_i_ first_j_ first_k_ k_ m_ n_ sum_ rows0_ rows1_ columns0_ columns1_
     more_ next_rows0_ next_rows1_ next_columns0_ next_columns1_
-    carry_ total_ before_ so_far term_
+    carry_ total_ before_ so_far so_far_ term_ tile_ begin_ end_ stop_ partial_at_ best_
+    all_ bins_ bin_ copy_ copies_ fit_ n_bins_ warps_
+    digit0_ digit1_ digit2_ size0_ size1_ size2_ by0_ by1_ by2_
     lane_ warp_ inside_ by_ sum0_ sum1_ sum2_ sum3_ part0_ part1_ part2_ part3_
     row0_ row1_ column0_ column1_
     point_ round_ barrier_ all_threads blockDim blockIdx gridDim threadIdx warpSize in_block hull
+    in_block_at reduce_sum reduce_product reduce_conjunction reduce_disjunction reduce_parity
+    reduce_least reduce_greatest first_greatest last_greatest first_least last_least
 """
 RESERVED = frozenset([*_OWN.split(), *(f"{word}_" for word in _CXX)])
 
@@ -182,6 +186,11 @@ class Printer:
         least = own if own >= 11 else _UNARY - 2 if own < 8 else 11
         return f"{self._inner(left, least)} {operator} {self._inner(right, own + 1)}", own
 
+    def operand(self, value: Expression) -> str:
+        """Return an expression, in parentheses unless it is a name or a number."""
+        text = self.expression(value)
+        return text if text.isidentifier() or text.isdigit() else f"({text})"
+
     # Locations
 
     def location(self, location: Location) -> str:
@@ -280,12 +289,7 @@ class Printer:
 
     def _atomic(self, node: Atomic) -> str:
         target, value = self.location(node.target), self.expression(node.value)
-        kind = node.target.type
-        if kind.kind == "int" and kind.bits == 64 and kind.signed and node.operator in "+&|^":
-            # CUDA has these for unsigned numbers alone; their bits are the same.
-            whole = "unsigned long long"
-            return f"{ATOMIC[node.operator]}(({whole} *)&{target}, ({whole})({value}))"
-        return f"{ATOMIC[node.operator]}(&{target}, {value})"
+        return atomic_text(node.operator, node.target.type, target, value)
 
     def _loop(self, node: tree.Loop, depth: int) -> list[str]:
         pad = "  " * depth
@@ -305,6 +309,15 @@ class Printer:
             return [*lines, f"{pad}}}"]
         head = f"for ({init[0] if init else ';'} {test}; {', '.join(step)})"
         return [f"{pad}{head} {{", *self.block(node.body, depth + 1), f"{pad}}}"]
+
+
+def atomic_text(operator: str, kind: Type, target: str, value: str) -> str:
+    """Return the call of an atomic operation."""
+    if kind.kind == "int" and kind.bits == 64 and kind.signed and operator in "+&|^":
+        # CUDA has these for unsigned numbers alone; their bits are the same.
+        whole = "unsigned long long"
+        return f"{ATOMIC[operator]}(({whole} *)&{target}, ({whole})({value}))"
+    return f"{ATOMIC[operator]}(&{target}, {value})"
 
 
 def _initialises(statement: tree.Statement | None, symbol: Symbol) -> bool:

@@ -18,6 +18,7 @@ from kleene.codegen.plan import (
     CannotError,
     HostNest,
     Kernel,
+    Located,
     Plan,
     Reduction,
     Scan,
@@ -306,6 +307,7 @@ class _Threads(HostWriter):
         fields = [f"{self._type(one)}{safe(one.symbol.name)}" for one in passed]
         if isinstance(kernel, Reduction):
             fields += ["long long parts_", f"{type_name(kernel.target.type)} *partial_"]
+            fields += [] if kernel.located is None else ["long long *partial_at_"]
         return fields or ["int unused"]
 
     def _kernel(self, kernel: Kernel, pointed: frozenset[tree.Symbol]) -> Iterator[str]:
@@ -349,20 +351,26 @@ class _Threads(HostWriter):
 
     def _reduction(self, kernel: Reduction, pointed: frozenset[tree.Symbol]) -> Iterator[str]:
         printer = Printer(pointed)
-        axis, own = kernel.axis, kernel.accumulator.name
-        for one in kernel.private:
+        axis, own, located = kernel.axes[0], kernel.accumulator.name, kernel.located
+        for one in _own_variables(kernel):
             yield f"  {printer.declaration(one)};"
         neutral = neutral_text(kernel.operator, kernel.target.type)
         count = self._count(printer, axis)
         yield "  for (long long part_ = first_; part_ < last_; part_++) {"
         yield f"    const long long count_ = {count};"
         yield f"    {type_name(kernel.target.type)} {own} = {neutral};"
+        if located is not None:
+            yield f"    long long {located.at.name} = -1;"
         ends = [f"count_ * {which} / args_->parts_" for which in ("part_", "(part_ + 1)")]
         yield f"    for (long long number_ = {ends[0]}; number_ < {ends[1]}; number_++) {{"
+        if located is not None:
+            yield f"      const long long {located.point.name} = number_;"
         yield f"      {self._index(printer, axis)}"
-        yield from printer.block(kernel.body, 3)
+        yield from printer.block(kernel.nest, 3)
         yield "    }"
         yield f"    args_->partial_[part_] = {own};"
+        if located is not None:
+            yield f"    args_->partial_at_[part_] = {located.at.name};"
         yield "  }"
 
     def _count(self, printer: Printer, axis: Axis) -> str:
@@ -425,25 +433,59 @@ class _Threads(HostWriter):
 
     def reduce(self, kernel: Reduction, depth: int) -> Iterator[str]:
         """Yield the call that computes the parts of a reduction, and their combination."""
-        pad = "  " * depth
+        pad, located = "  " * depth, kernel.located
         kind = type_name(kernel.target.type)
-        given = self._given(arguments(self.plan, kernel), ["parts_", "partial_"])
-        count = self._count(self.printer, kernel.axis)
-        each = self._operations(kernel.body, _middles((kernel.axis,)))
+        more = ["parts_", "partial_", *([] if located is None else ["partial_at_"])]
+        given = self._given(arguments(self.plan, kernel), more)
+        count = self._count(self.printer, kernel.axes[0])
+        each = self._operations(kernel.nest, _middles(kernel.axes[:1]))
         yield f"{pad}{{"
         yield f"{pad}  {kind} partial_[{_PARTS}];"
+        if located is not None:
+            yield f"{pad}  long long partial_at_[{_PARTS}];"
         yield f"{pad}  const long long count_ = {count};"
-        most = f"count_ / {_PART} < {_PARTS - 1} ? count_ / {_PART} + 1 : {_PARTS}"
+        part = _PART if len(kernel.axes) == 1 else 1
+        most = f"count_ / {part} < {_PARTS - 1} ? count_ / {part} + 1 : {_PARTS}"
         yield f"{pad}  const long long parts_ = {most};"
         yield f"{pad}  {kernel.name}_args args_ = {{{given}}};"
         yield f"{pad}  kleene_parallel({kernel.name}, &args_, parts_, (double)count_ * {each});"
         yield from self.printer.block(kernel.before, depth + 1)
-        target = self.printer.location(kernel.target)
-        form = _COMBINED.get(kernel.operator, f"{{0}} {kernel.operator} {{1}}")
-        combined = form.format(target, "partial_[part_]")
-        yield f"{pad}  for (long long part_ = 0; part_ < parts_; part_++) {target} = {combined};"
+        if located is None:
+            target = self.printer.location(kernel.target)
+            form = _COMBINED.get(kernel.operator, f"{{0}} {kernel.operator} {{1}}")
+            combined = form.format(target, "partial_[part_]")
+            each = "long long part_ = 0; part_ < parts_; part_++"
+            yield f"{pad}  for ({each}) {target} = {combined};"
+        else:
+            yield from self._located(kernel, located, depth + 1)
         yield from self.printer.block(kernel.after, depth + 1)
         yield f"{pad}}}"
+
+    def _located(self, kernel: Reduction, located: Located, depth: int) -> Iterator[str]:
+        """Yield what is done for the iteration with the extremum, which parts are searched for."""
+        pad = "  " * depth
+        sign = (">" if kernel.operator == "max" else "<") + ("" if located.is_first else "=")
+        yield f"{pad}long long best_ = -1;"
+        yield f"{pad}for (long long part_ = 0; part_ < parts_; part_++) {{"
+        test = f"best_ < 0 || partial_[part_] {sign} partial_[best_]"
+        yield f"{pad}  if (partial_at_[part_] >= 0 && ({test})) best_ = part_;"
+        yield f"{pad}}}"
+        yield f"{pad}if (best_ >= 0) {{"
+        yield f"{pad}  const long long number_ = partial_at_[best_];"
+        for one in _own_variables(kernel):
+            yield f"{pad}  {self.printer.declaration(one)};"
+        yield f"{pad}  {self._index(self.printer, kernel.axes[0])}"
+        yield from self.printer.block(located.last_nest, depth + 1)
+        yield f"{pad}}}"
+
+
+def _own_variables(kernel: Reduction) -> list[Symbol]:
+    """Return the variables of an iteration that are declared outside of it."""
+    declared = {one.symbol for one in tree.walk(kernel.nest) if isinstance(one, tree.Declare)}
+    own = assigned_in(kernel.nest) - declared - {kernel.accumulator, kernel.axes[0].variable}
+    if kernel.located is not None:
+        own -= {kernel.located.at}
+    return sorted({*own, *kernel.private}, key=lambda one: one.name)
 
 
 def _middle(low: Expression, high: Expression) -> Expression:

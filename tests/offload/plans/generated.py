@@ -70,7 +70,7 @@ class Compared:
                 form = "tiles" if least_tiled == 0 else "kernels"
                 made[form] = _copies(args)
                 answers.append(self._kernels(plan, made[form], seed, least_tiled))
-                if not re.search(r"run\.(tiles|rows|columns|resident)\(", python.source(plan)):
+                if not re.search(r"run\.(tiles|rows|columns|resident|scan)\(", python.source(plan)):
                     break
         for form, values in made.items():
             for symbol, value, other in zip(plan.parameters, values, wanted, strict=True):
@@ -95,6 +95,7 @@ class Compared:
             run.on_cpu = partial(call_nest, self._threads)
             run.least_tiled = least_tiled
             run.most_resident = -1 if least_tiled else run.most_resident
+            run.one_scanned = run.one_scanned if least_tiled else 0
             return names["steps"](run, *args)
 
 

@@ -42,7 +42,7 @@ void count(int n, int *bins, const int *keys) {
   for (int i = 0; i < n; i++) bins[keys[i]] += 1;
 }
 void running(int n, double *a) {
-  for (int i = 1; i < n; i++) a[i] = a[i] * a[i - 1];
+  for (int i = 1; i < n; i++) a[i] = a[i] * a[i - 1] + 1;
 }
 int greatest(int n, const int *a) {
   int top = a[0];
@@ -240,7 +240,7 @@ def test_a_gpu_that_loads_no_kernels_is_an_error_only_if_it_is_asked_for(gemm, m
 def test_a_function_without_kernels_is_called_as_it_is_written(k):
     a = np.array([2.0, 3.0, 4.0])
     k.running(3, a)
-    np.testing.assert_array_equal(a, [2, 6, 24])
+    np.testing.assert_array_equal(a, [2, 7, 29])
     assert k.running.plan.reason == "the loop of line 20 is sequential"
     with pytest.raises(SourceError, match="'running' has no kernels") as error:
         k.running(3, a, device="cuda")

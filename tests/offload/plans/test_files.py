@@ -112,7 +112,7 @@ def test_nvrtc_compiles_the_kernels(tmp_path: Path):
 
 @pytest.mark.parametrize("kind", ["double", "float", "int", "long", "unsigned", "unsigned long"])
 @pytest.mark.skipif(nvrtc.problem() is not None, reason=str(nvrtc.problem()))
-def test_nvrtc_compiles_reductions_of_every_type(kind: str, tmp_path: Path):
+def test_nvrtc_compiles_reductions_and_scans_of_every_type(kind: str, tmp_path: Path):
     code = f"""
     {kind} least(int n, const {kind} *a) {{
       {kind} m = a[0];
@@ -128,6 +128,13 @@ def test_nvrtc_compiles_reductions_of_every_type(kind: str, tmp_path: Path):
       {kind} m = 1;
       for (int i = 0; i < n; i++) m *= a[i];
       return m;
+    }}
+    void sums(int n, {kind} *a) {{
+      for (int i = 1; i < n; i++) a[i] += a[i - 1];
+    }}
+    void mosts(int n, const {kind} *restrict a, {kind} *restrict b) {{
+      {kind} m = 0;
+      for (int i = 0; i < n; i++) {{ if (a[i] > m) m = a[i]; b[i] = m; }}
     }}
     void bins(int n, {kind} *b, const int *at) {{
       for (int i = 0; i < n; i++) b[at[i]] += 1;

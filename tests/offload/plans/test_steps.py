@@ -156,26 +156,62 @@ double running(int n, const double *restrict a, double *restrict b, double *rest
 void sums(int n, const int *restrict a, int *restrict b) {
   for (int i = 1; i < n; i++) b[i] = b[i - 1] + 3 * a[i];
 }
+void own(int n, int *restrict b) {
+  for (int i = 1; i < n; i++) b[i] += b[i - 1];
+}
+long in_place(int n, long *restrict a) {
+  long s = 1;
+  for (int i = 0; i < n; i++) { s -= a[i]; a[i] = s; }
+  return s;
+}
+void starts(int n, int *restrict counts) {
+  int s = 0;
+  for (int i = 0; i < n; i++) { int t = counts[i]; counts[i] = s; s += t; }
+}
+void most(int n, const double *restrict a, double *restrict b) {
+  double m = 0;
+  for (int i = 0; i < n; i++) { if (a[i] > m) m = a[i]; b[i] = m; }
+}
+void least(int n, const int *restrict a, int *restrict b) {
+  for (int i = 1; i < n; i++) b[i] = b[i - 1] < a[i] ? b[i - 1] : a[i];
+}
+void parity(int n, const unsigned *restrict a, unsigned *restrict b) {
+  unsigned s = 5;
+  for (int i = 3; i < n; i++) { b[i] = s; s ^= a[i]; }
+}
 void apart(int n, const int *restrict a, int *restrict b) {
   for (int i = 0; i < n; i++) b[i] = 0;
   for (int i = 2; i < n; i++) b[i] = b[i - 2] + a[i];
 }
-void own(int n, const int *restrict a, int *restrict b) {
-  for (int i = 0; i < n; i++) b[i] = a[i];
-  for (int i = 1; i < n; i++) b[i] = b[i - 1] + b[i];
+void late(int n, int *restrict a, int *restrict b) {
+  for (int i = 0; i < n; i++) b[i] = 0;
+  int s = 0;
+  for (int i = 0; i < n; i++) { a[i] += 3; int t = a[i]; a[i] = s; s += t; }
+}
+void zeroed(int n, int *restrict a, int *restrict b) {
+  for (int i = 0; i < n; i++) b[i] = 0;
+  int s = 0;
+  for (int i = 0; i < n; i++) { a[i] = 7; s += a[i]; b[i] = s; }
+}
+void ahead(int n, int *restrict a, int *restrict b) {
+  for (int i = 0; i < n; i++) b[i] = 0;
+  int s = 0;
+  for (int i = 1; i < n; i++) { s += a[i]; a[i - 1] = s; }
 }"""
 
 
 @no_runner
 def test_prefix_sums_are_scans(tmp_path: Path):
-    sizes = [{"n": n} for n in (1, 2, 64, 65, 200)]
+    # Parts of blocks have 1024 iterations here: the last size has one whole, and one of a few.
+    sizes = [{"n": n} for n in (1, 2, 257, 1029)]
     plans = compare(SCANS, tmp_path, *sizes).plans
-    made = {name: [one.operator for one in plan.scans()] for name, plan in plans.items()}
-    assert made == {"running": ["+"], "sums": ["+"], "apart": [], "own": []}
+    made = {name: "".join(one.operator for one in plan.scans()) for name, plan in plans.items()}
+    no_scans = dict.fromkeys(("apart", "late", "zeroed", "ahead"), "")
+    scans = {"running": "+", "sums": "+", "own": "+", "in_place": "+", "starts": "+"}
+    assert made == scans | {"most": "max", "least": "min", "parity": "^"} | no_scans
     assert plans["running"].assumptions
-    assert "run.scan(" in python.source(plans["sums"])
-    assert plans["apart"].steps
-    assert plans["own"].steps
+    assert 'run.scan("sums_b_so_far", n - 1, ' in python.source(plans["sums"])
+    assert all(plans[name].steps for name in no_scans)
 
 
 @pytest.mark.skipif(compiler() is None, reason="the package 'ziglang' is not installed")

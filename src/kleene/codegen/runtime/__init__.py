@@ -12,15 +12,22 @@ from kleene.codegen.runtime.arithmetic import FUNCTIONS, NAMESPACE, hull
 from kleene.codegen.runtime.called import Called
 from kleene.codegen.runtime.checks import ArgumentError, Arguments, Prepared, address_of, is_on_gpu
 from kleene.codegen.runtime.launching import (
+    BINS_BYTES,
     BLOCKS,
+    ONE_BLOCK,
     ONE_RESIDENT,
+    ONE_SCAN,
+    REDUCTION_THREADS,
+    SCAN_TILES,
     GridTooLargeError,
     Launcher,
     Run,
     UnusableGpuError,
+    bins_blocks,
     block_of,
     device_run,
     reduction_blocks,
+    scan_blocks,
 )
 from kleene.codegen.runtime.transfers import (
     NotExecutedError,
@@ -31,10 +38,15 @@ from kleene.codegen.runtime.transfers import (
 )
 
 __all__ = [
+    "BINS_BYTES",
     "BLOCKS",
     "FUNCTIONS",
     "NAMESPACE",
+    "ONE_BLOCK",
     "ONE_RESIDENT",
+    "ONE_SCAN",
+    "REDUCTION_THREADS",
+    "SCAN_TILES",
     "ArgumentError",
     "Arguments",
     "Called",
@@ -45,6 +57,7 @@ __all__ = [
     "Run",
     "UnusableGpuError",
     "address_of",
+    "bins_blocks",
     "block_of",
     "device_run",
     "executed",
@@ -54,6 +67,7 @@ __all__ = [
     "moved_out",
     "parts_executed",
     "reduction_blocks",
+    "scan_blocks",
     "text",
 ]  # fmt: skip
 _MODULES = ("arithmetic", "launching", "checks", "transfers", "called")

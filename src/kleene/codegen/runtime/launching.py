@@ -14,6 +14,9 @@ _TILE_THREADS = 128
 _MAX_BLOCKS = 1024  # of a reduction: more partial results would cost more than they save
 ONE_RESIDENT = 4096  # threads up to which one block does all steps of a loop
 ONE_BLOCK = 8192  # iterations up to which one block does a reduction alone
+ONE_SCAN = 4096  # iterations up to which one block does a scan alone
+SCAN_TILES = 4  # of a block of a scan, at the least; each has four terms for each thread
+BINS_BYTES = 16 << 10  # of a block's bins: eight of 256 threads fit on a multiprocessor
 BLOCKS = {2: (32, 8), 3: (32, 4, 2)}
 _MAX_GRID = (2**31 - 1, 65535, 65535)
 
@@ -29,6 +32,7 @@ class Run:
         self.on_cpu: Callable[[str, Sequence[Any]], None] | None = None  # calls compiled C
         self.most_resident = 1 << 21  # points of a step up to which loops are one launch
         self.least_tiled = 64  # rows, columns and terms from which on sums are by tiles or warps
+        self.one_scanned = ONE_SCAN
         self.blocks = dict(BLOCKS)
 
     def _start(self, name: str, grid: Any, block: Any, args: Any, **more: Any) -> None:
@@ -104,21 +108,52 @@ class Run:
         found: int = self.xp.cuda.Device().attributes["MultiProcessorCount"]
         return found
 
-    def reduce(self, name: str, count: int, args: Sequence[Any], dtype: Any) -> None:
-        """Launch a reduction over iterations, and the combination of its blocks' results."""
-        blocks = reduction_blocks(count)
-        key = (dtype, 0 if self.xp is np else self.xp.cuda.get_current_stream().ptr)
-        partial = self._partial.get(key)
-        if partial is None:
-            partial = self._partial[key] = self.empty(_MAX_BLOCKS, dtype)
-        self._start(name, (blocks,), (REDUCTION_THREADS,), (*args, partial))
+    def reduce(
+        self,
+        name: str,
+        counts: Sequence[int],
+        args: Sequence[Any],
+        dtype: Any,
+        is_located: bool = False,
+    ) -> None:
+        """Launch a reduction over points, and the combination of its blocks' results.
+
+        If it `is_located`, blocks leave the numbers of points beside their results.
+        """
+        blocks = reduction_blocks(counts)
+        given = (*args, self._partials(dtype))
+        if is_located:
+            given = (*given, self._partials(np.int64, "at"))
+        self._start(name, (blocks,), (REDUCTION_THREADS,), given)
         if blocks > 1:
-            given = (*args, partial, np.int32(blocks))
+            given = (*given, np.int32(blocks))
             self._start(f"{name}_total", (1,), (REDUCTION_THREADS,), given)
 
-    def scan(self, name: str, args: Sequence[Any]) -> None:
-        """Launch a scan, which one block does."""
-        self._start(name, (1,), (64 if self.xp is np else 1024,), args)
+    def _partials(self, dtype: Any, use: str = "value") -> Any:
+        """Return the array in which blocks leave their results, kept for each stream."""
+        key = (dtype, use, 0 if self.xp is np else self.xp.cuda.get_current_stream().ptr)
+        partial = self._partial.get(key)
+        if partial is None:
+            partial = self._partial[key] = self.empty(_MAX_BLOCKS + 1, dtype)
+        return partial
+
+    def scan(self, name: str, count: int, args: Sequence[Any], dtype: Any) -> None:
+        """Launch a scan over iterations; if there are many, after the totals of its blocks."""
+        threads = 64 if self.xp is np else REDUCTION_THREADS
+        blocks = 1 if count <= self.one_scanned else scan_blocks(count, threads)
+        given = (*args, self._partials(dtype))
+        if blocks > 1:
+            self._start(f"{name}_totals", (blocks,), (threads,), given)
+        self._start(name, (blocks,), (threads,), given)
+
+    def bins(self, name: str, counts: Sequence[int], array: Any, args: Sequence[Any]) -> None:
+        """Launch a kernel that updates an array, with bins of its blocks if there are few."""
+        blocks = bins_blocks(counts, array.size, array.dtype.itemsize)
+        if not blocks:
+            self.grid(name, counts, args)
+            return
+        threads = 64 if self.xp is np else REDUCTION_THREADS
+        self._start(f"{name}_bins", (blocks,), (threads,), (*args, np.int32(array.size)))
 
     def host(self, name: str, args: Sequence[Any], written: str) -> None:
         """Execute a sequential loop on the host, on copies of arrays; copy those back it writes.
@@ -174,9 +209,26 @@ class Run:
         return array.reshape(-1)[index].item()
 
 
-def reduction_blocks(count: int) -> int:
-    """Return how many blocks share the iterations of a reduction."""
+def reduction_blocks(counts: Sequence[int]) -> int:
+    """Return how many blocks share the points of a reduction."""
+    count = math.prod(max(one, 0) for one in counts)
     return 1 if count <= ONE_BLOCK else min(_MAX_BLOCKS, -(-count // (REDUCTION_THREADS * 4)))
+
+
+def scan_blocks(count: int, threads: int = REDUCTION_THREADS) -> int:
+    """Return how many blocks share the iterations of a scan."""
+    return max(1, min(_MAX_BLOCKS, -(-count // (4 * threads * SCAN_TILES))))
+
+
+def bins_blocks(counts: Sequence[int], n_bins: int, n_bytes: int) -> int:
+    """Return how many blocks have bins of their own; 0 if the array itself is updated.
+
+    Each adds its bins to the array: these are to be at most a quarter of all updates.
+    """
+    if not 0 < n_bins <= BINS_BYTES // n_bytes:
+        return 0
+    points = math.prod(max(one, 0) for one in counts)
+    return min(_MAX_BLOCKS, points // (4 * n_bins), -(-points // 4096))
 
 
 class GridTooLargeError(OverflowError):

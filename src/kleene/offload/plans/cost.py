@@ -35,7 +35,7 @@ from kleene.base.cache import Cache, default_folder, key_of
 from kleene.codegen import cuda, python, runtime
 from kleene.codegen.arguments import arguments
 from kleene.codegen.contractions import Contraction, contraction_of, depth_of
-from kleene.codegen.plan import HostIf, HostLoop, Kernel, Plan, Reduction, Step, launches
+from kleene.codegen.plan import HostIf, HostLoop, Kernel, Plan, Reduction, Scan, Step, launches
 from kleene.codegen.resident import loops_of
 from kleene.ir.loops.tree import Element, Symbol, Variable, walk
 from kleene.kernels.launch import Source
@@ -73,6 +73,8 @@ _LEAST_DEVICE_S = 1.5e-6  # of a kernel that does next to nothing
 _BARRIER_S = 1.8e-6  # of all blocks, between steps of a loop that is one launch
 _BLOCK_BARRIER_S = 0.3e-6  # the same if there is one block
 _STEP_S = 1.0e-6  # of the host's Python, for each launch
+_BINS = 256  # of a histogram, where it is not known
+_SHARED_ATOMICS = 8.0  # in shared memory, for one on the device
 _SLOW_S = 45e-9  # a division or a root, for what waits for it
 _NOMINAL = 2000.0  # of a size that is not known
 _SECOND_CACHE = 2 << 20  # bytes, of a core
@@ -261,11 +263,21 @@ class _Recorder(runtime.Run):
             self.whole[name] = (_BLOCK_BARRIER_S if is_one else _BARRIER_S, points)
         return False
 
-    def reduce(self, name: str, count: int, args: Sequence[Any], dtype: Any) -> None:
-        self._add(name, "reduce", (max(count, 1),), args)
+    def reduce(
+        self,
+        name: str,
+        counts: Sequence[int],
+        args: Sequence[Any],
+        dtype: Any,
+        is_located: bool = False,
+    ) -> None:
+        self._add(name, "reduce", [max(one, 1) for one in counts], args)
 
-    def scan(self, name: str, args: Sequence[Any]) -> None:
-        """Count nothing: one pass over its arrays is beside all others."""
+    def scan(self, name: str, count: int, args: Sequence[Any], dtype: Any) -> None:
+        self._add(name, "scan", (count,), args)
+
+    def bins(self, name: str, counts: Sequence[int], array: Any, args: Sequence[Any]) -> None:
+        self._add(name, "bins", counts, args)
 
     def host(self, name: str, args: Sequence[Any], written: str) -> None:
         """Count what the host does between launches: each time, arrays are copied twice."""
@@ -372,7 +384,7 @@ def _plain_name(one: KernelCost) -> str:
 def _costs(
     plan: Plan, recorder: _Recorder, on: Machine, used: Mapping[str, Resources]
 ) -> tuple[KernelCost, ...]:
-    kernels = {one.name: one for one in plan.kernels()}
+    kernels = {one.name: one for one in (*plan.kernels(), *plan.scans())}
     by_name: dict[str, list[_Launch]] = {}
     for one in recorder.launches:
         by_name.setdefault(one.name, []).append(one)
@@ -448,7 +460,7 @@ class _Model:
     """A kernel on a machine."""
 
     plan: Plan
-    kernel: Kernel | Reduction
+    kernel: Kernel | Reduction | Scan
     machine: Machine
     resources: Mapping[str, Resources]
     blocks: Mapping[int, tuple[int, ...]]
@@ -460,21 +472,27 @@ class _Model:
         values = {p.symbol: float(value) for p, value in pairs if p.kind == "host"}
         found = self.cost(one.kind, one.counts, values)
         nest, on = self._nest(values), self.machine
-        threads_s = min(_host(nest, on, "core"), on.region_s + _host(nest, on, "cores"))
+        threads_s = _host(nest, on, "core")
+        if not isinstance(self.kernel, Scan):  # of which one thread does all
+            threads_s = min(threads_s, on.region_s + _host(nest, on, "cores"))
         return replace(found, threads_s=threads_s)
 
     def _nest(self, values: Mapping[Symbol, float]) -> list[Piece]:
         """Return the statements with the loops around them as threads of the CPU execute them."""
         if isinstance(self.kernel, Kernel) and self.kernel.nest is not None:
             return pieces_of((self.kernel.nest,), values)
-        axes = (self.kernel.axis,) if isinstance(self.kernel, Reduction) else self.kernel.axes
+        if isinstance(self.kernel, Scan):
+            return pieces_of(self.kernel.nest.body, values)
+        axes, body = self.kernel.axes, self.kernel.body
+        if isinstance(self.kernel, Reduction):
+            axes, body = axes[:1], self.kernel.nest
         env, loops = dict(values), []
         for axis in axes:
             low, high = value_of(axis.low, env), value_of(axis.high, env)
             for symbol in (axis.variable, *axis.aliases):
                 env[symbol] = np.floor((low + high) / 2)
             loops.append(Inside(axis.variable, max(float(high - low) / axis.step, 0.0), axis.step))
-        return pieces_in(self.kernel.body, env, tuple(loops))
+        return pieces_in(body, env, tuple(loops))
 
     def cost(
         self, kind: str, counts: tuple[int, ...], values: Mapping[Symbol, float]
@@ -487,6 +505,8 @@ class _Model:
             for symbol in (axis.variable, *axis.aliases)
         }
         read, written = footprint(sampled, around)
+        if kind == "scan" and counts[0] > runtime.ONE_SCAN:
+            read *= 2  # once for the totals of blocks
         n_points = math.prod(counts)
         flops = n_points * _mean(sampled, lambda p: p.flops)
         block = self._block(kind, counts)
@@ -504,7 +524,7 @@ class _Model:
             "latency": waves * self._latency(kind, sampled, n_points, n_threads, read + written),
             "atomics": n_points
             * _mean(sampled, lambda p: float(p.is_atomic))
-            / (self.machine.atomics_s),
+            / (self.machine.atomics_s * (_SHARED_ATOMICS if kind == "bins" else 1.0)),
         }
         sums = contraction_of(self.plan, self.kernel) if kind == "tiles" else None  # type: ignore[arg-type]
         if sums is not None:
@@ -519,7 +539,7 @@ class _Model:
 
     def _axes(self, counts: tuple[int, ...]) -> Iterator[tuple[Any, int]]:
         """Yield the axes on x, y, z with their counts."""
-        if isinstance(self.kernel, Reduction):
+        if isinstance(self.kernel, Scan):
             yield self.kernel.axis, counts[0]
             return
         for position, count in zip(self.kernel.mapping, counts, strict=False):
@@ -541,7 +561,7 @@ class _Model:
         return found
 
     def _block(self, kind: str, counts: tuple[int, ...]) -> tuple[int, ...]:
-        if kind in ("tiles", "rows", "reduce"):
+        if kind in ("tiles", "rows", "reduce", "scan", "bins"):
             return (256,)
         if kind == "columns":
             return (1024,)
@@ -557,9 +577,14 @@ class _Model:
             return -(-counts[0] // 8), counts[0] * _WARP
         if kind == "columns":
             return -(-counts[0] // 32), counts[0] * _WARP
-        if kind == "reduce":
-            n_blocks = runtime.reduction_blocks(counts[0])
-            return n_blocks, min(counts[0], n_blocks * 256)
+        if kind in ("reduce", "scan", "bins"):
+            count = math.prod(counts)
+            n_blocks = {
+                "reduce": runtime.reduction_blocks(counts),
+                "scan": runtime.scan_blocks(count),
+                "bins": max(1, runtime.bins_blocks(counts, _BINS, 4)),
+            }[kind]
+            return n_blocks, min(count, n_blocks * 256)
         sizes = zip(counts, block, strict=False)
         return math.prod(-(-count // size) for count, size in sizes), math.prod(counts)
 
@@ -646,8 +671,10 @@ class _Model:
         seconds = sum(times * wait for times, wait in longest.values())
         if kind in ("rows", "columns"):
             return seconds / _WARP
-        if kind == "reduce":
+        if kind in ("reduce", "bins"):
             return seconds * max(1.0, n_points / n_threads) + 0.4e-6
+        if kind == "scan":  # four terms wait together, and then for those of other warps
+            return seconds * max(1.0, n_points / n_threads) / 2 + 2.0e-6
         return seconds
 
     def _tiled(

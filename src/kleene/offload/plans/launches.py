@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 from itertools import product
 from typing import Any
 
@@ -13,6 +13,7 @@ from kleene.codegen.plan import (
     Axis,
     CannotError,
     Kernel,
+    Located,
     ReducedLoop,
     Reduction,
     Snapshot,
@@ -34,12 +35,15 @@ from kleene.ir.loops import tree
 from kleene.ir.loops.tables import Access, LoopRow, LoopTable
 from kleene.ir.loops.tree import Block, Element, Symbol, Variable
 from kleene.offload.kernels.verdicts import LoopVerdict, Verdict
+from kleene.offload.kernels.verdicts import Reduction as ReductionVerdict
 from kleene.offload.plans.jammed import jammed
 from kleene.offload.plans.moved import sections_of
-from kleene.offload.plans.nests import Following, Nests
+from kleene.offload.plans.nests import Following, Nests, is_short
 from kleene.transforms.loops.updates import update_of
 
 _ATOMIC = {"+", "&", "|", "^", "min", "max"}
+_EXTREMA = {"argmax": "max", "argmin": "min"}
+_LONG = tree.Type("int", "long", 64)
 
 
 class Launches(Nests):
@@ -298,56 +302,95 @@ class Launches(Nests):
         if verdict.verdict is not Verdict.RED or len(verdict.reductions) != 1:
             return None
         (reduction,) = verdict.reductions
-        if reduction.operator not in OPERATORS:
-            return None  # argmax: what goes with the extremum is kept, too
-        if reduction.kept:
+        operator = _EXTREMA.get(reduction.operator, reduction.operator)
+        if operator not in OPERATORS or bool(reduction.kept) != (operator != reduction.operator):
             return None
-        axis = self._axis((loop,), [], loop)
-        if axis is None or verdict.copies or any(one.is_first for one in verdict.privates):
+        if verdict.copies or any(one.is_first for one in verdict.privates):
             return None
-        targets = []
-        for one in tree.walk(loop.body):
-            if isinstance(one, tree.Assign) and _root_name(one.target) == reduction.name:
-                targets.append(one.target)
+        covers = self._reduced_covers(loop, [reduction])
+        forms = [counted(one) for cover in covers for one in cover]
+        if reduction.kept and any(one is None or one.is_descending for one in forms):
+            return None  # ties are decided by the order of iterations
+        axes = [self._axis(cover, covers[:n], loop) for n, cover in enumerate(covers)]
+        made = tuple(one for one in axes if one is not None)
         changed = assigned_in(loop)
-        if not targets or any(one != targets[0] for one in targets):
+        target = _only_target(loop, reduction.name)
+        if target is None or len(made) < len(covers):
             return None
-        target = targets[0]
         if isinstance(target, Element) and symbols_in(target) & changed:
             return None
-        accumulator = tree.Symbol(f"{reduction.name}_part", target.type)
-        inner = Variable(target.type, tree.NOWHERE, accumulator)
-
-        def change(node: Any) -> Any:
-            if isinstance(node, tree.Read) and node.location == target:
-                return replace(node, location=inner)
-            if isinstance(node, tree.Assign) and node.target == target:
-                return replace(node, target=inner)
-            return node
-
-        body = mapped(loop.body, change)
-        private = self._private(loop, [(loop,)], following)
+        located, change = self._change(loop, reduction, target)
+        nest = mapped(loop.body, change.change)
+        body = mapped(self._thread_body(loop, covers, made), change.change)
+        if located is not None:
+            located = replace(
+                located, last=self._thread_body(loop, covers, made), last_nest=loop.body
+            )
+        private = self._private(loop, covers, following)
         declared = {one.symbol for one in tree.walk(body) if isinstance(one, tree.Declare)}
-        stray = assigned_in(body) - declared - {accumulator, axis.variable}
-        if axis.variable not in private or stray - private or arrays_in(body, written=True):
+        own = {one for axis in made for one in (axis.variable, *axis.aliases)}
+        stray = assigned_in(body) - declared - own - change.symbols
+        if own - private or stray - private or arrays_in(body, written=True):
+            return None
+        if isinstance(target, Variable) and target.symbol not in self._device:
             return None
         if reduction.is_floating:
             text = f"{reduction.name}: floating-point results are combined in another order"
             self._assumptions[text] = None
-        if isinstance(target, Variable) and target.symbol not in self._device:
-            return None
+        natural = tuple(reversed(range(len(made))))
         return [
             Reduction(
                 self._name(reduction.name),
-                axis,
+                made,
+                natural if located is not None else self._mapping(loop, row, covers),
                 body,
-                reduction.operator,
+                nest,
+                operator,
                 target,
-                accumulator,
+                change.accumulator,
                 private=tuple(sorted(stray, key=lambda one: one.name)),
                 line=row.place.line,
+                located=located,
             )
         ]
+
+    def _reduced_covers(
+        self, loop: tree.Loop, reductions: list[ReductionVerdict]
+    ) -> list[tuple[tree.Loop, ...]]:
+        """Return the loops of a nest whose iterations all are combined, in any order.
+
+        A loop inside is one of them if it has the same reductions, and stands last in the body of
+        the one around it. Statements before it are repeated for each of its iterations: they only
+        assign variables, and divide nothing.
+        """
+        found: list[tuple[tree.Loop, ...]] = [(loop,)]
+        here = loop
+        while len(found) < self._n_axes and here.body:
+            *before, inner = here.body
+            if not isinstance(inner, tree.Loop) or not all(map(_is_repeated, before)):
+                break
+            verdict, row = self._verdicts.get(inner.place), self._rows.get(inner.place)
+            if verdict is None or row is None or row.refusals or is_short(inner):
+                break
+            is_same = verdict.verdict is Verdict.RED and verdict.reductions == reductions
+            if not is_same or verdict.copies or any(p.is_first for p in verdict.privates):
+                break
+            if self._axis((inner,), found, loop) is None:
+                break
+            found.append((inner,))
+            here = inner
+        return found
+
+    def _change(
+        self, loop: tree.Loop, reduction: ReductionVerdict, target: tree.Location
+    ) -> tuple[Located | None, _Accumulated]:
+        """Return how statements are changed, so that they combine into a thread's accumulator."""
+        accumulator = tree.Symbol(f"{reduction.name}_part", target.type)
+        if not reduction.kept:
+            return None, _Accumulated(target, accumulator)
+        point, at = (tree.Symbol(f"{reduction.name}_{what}", _LONG) for what in ("point", "at"))
+        located = Located(point, at, reduction.ties == "first iteration", (), ())
+        return located, _Accumulated(target, accumulator, located, frozenset(reduction.kept))
 
     def _updated(
         self, loop: tree.Loop, row: LoopRow, verdict: LoopVerdict, following: Following
@@ -358,6 +401,7 @@ class Launches(Nests):
         if any(not one.is_array or one.operator not in _ATOMIC for one in verdict.reductions):
             return None
         operators = {one.name: one.operator for one in verdict.reductions}
+        covers = self._reduced_covers(loop, verdict.reductions)
         axis = self._axis((loop,), [], loop)
         if axis is None or any(one.is_first or one.is_array for one in verdict.privates):
             return None
@@ -372,7 +416,7 @@ class Launches(Nests):
             return node
 
         try:
-            steps = self._kernel(loop, [(loop,)], following, change)
+            steps = self._kernel(loop, covers, following, change)
         except CannotError:
             return None
         if failed:
@@ -382,6 +426,60 @@ class Launches(Nests):
                 text = f"{reduction.name}: floating-point results are combined in another order"
                 self._assumptions[text] = None
         return steps
+
+
+@dataclass(frozen=True, slots=True)
+class _Accumulated:
+    """A target that threads have an accumulator instead of.
+
+    Of an extremum with what goes with it, the variables in `kept` are left out, and the number of
+    the point is noted instead.
+    """
+
+    target: tree.Location
+    accumulator: Symbol
+    located: Located | None = None
+    kept: frozenset[str] = frozenset()
+
+    @property
+    def symbols(self) -> set[Symbol]:
+        """The variables that are assigned instead."""
+        return {self.accumulator} | ({self.located.at} if self.located is not None else set())
+
+    def change(self, node: Any) -> Any:
+        """Return a node as it is with the accumulator."""
+        inner = Variable(self.target.type, tree.NOWHERE, self.accumulator)
+        if isinstance(node, tree.Read) and node.location == self.target:
+            return replace(node, location=inner)
+        if isinstance(node, tree.Assign) and node.target == self.target:
+            made = replace(node, target=inner)
+            return made if self.located is None else (made, self._noted(self.located))
+        if isinstance(node, tree.Assign) and _root_name(node.target) in self.kept:
+            return ()
+        return node
+
+    def _noted(self, located: Located) -> tree.Assign:
+        target = Variable(located.at.type, tree.NOWHERE, located.at)
+        return tree.Assign(tree.NOWHERE, target, read(located.point))
+
+
+def _only_target(loop: tree.Loop, name: str) -> tree.Location | None:
+    """Return what assignments to a variable or array have as their target, if it is one."""
+    assigns = [one for one in tree.walk(loop.body) if isinstance(one, tree.Assign)]
+    targets = [one.target for one in assigns if _root_name(one.target) == name]
+    return targets[0] if targets and all(one == targets[0] for one in targets) else None
+
+
+def _is_repeated(statement: tree.Statement) -> bool:
+    """Return whether a statement may be executed again: it assigns a variable, and is cheap."""
+    if isinstance(statement, tree.Declare):
+        return statement.symbol.type.kind != "array"
+    if not isinstance(statement, tree.Assign) or not isinstance(statement.target, Variable):
+        return False
+    return not any(
+        isinstance(one, tree.Call) or (isinstance(one, tree.Binary) and one.operator in "/%")
+        for one in tree.walk(statement.value)
+    )
 
 
 def _without(table: LoopTable, without: set[Access]) -> LoopTable:

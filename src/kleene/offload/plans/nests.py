@@ -149,7 +149,7 @@ class Nests:
         while level and len(found) < self._n_axes:
             options = [list(_inner_options(one)) for (one,) in level]
             for cover in islice(product(*options), _MAX_COVERS):
-                if not is_short_allowed and any(map(_is_short, cover)):
+                if not is_short_allowed and any(map(is_short, cover)):
                     continue
                 if self._is_axis(cover, found, loop, row, following):
                     found.append(cover)
@@ -347,7 +347,7 @@ class Nests:
         return (first, *(n for n in reversed(range(len(axes))) if n != first))
 
 
-def _is_short(loop: tree.Loop) -> bool:
+def is_short(loop: tree.Loop) -> bool:
     """Return whether a loop has a few iterations, whatever the sizes are."""
     form = counted(loop)
     if form is None or not isinstance(form.low, tree.Literal):

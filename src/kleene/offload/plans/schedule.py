@@ -11,7 +11,7 @@
 | SEQ, parallel after skewing | a loop of the host over fronts around a kernel |
 | SEQ, two deep or more, parallel in another order | a loop of the host over one of its variables |
 | SEQ, with loops inside that become kernels | a loop of the host |
-| SEQ, a scan | a launch of one block |
+| SEQ, a scan | a launch whose blocks have a part each, after one for the totals of parts |
 | SEQ, with no loop inside | a loop of the host, on arrays that are copied there and back |
 """
 
@@ -60,7 +60,12 @@ from kleene.offload.plans.moved import sections_of
 from kleene.offload.plans.nests import Following
 from kleene.offload.plans.running import scanned
 from kleene.offload.plans.times import Times
-from kleene.offload.plans.unchanged import guard_of, unchanged_of, without_points
+from kleene.offload.plans.unchanged import (
+    guard_of,
+    only_value,
+    unchanged_of,
+    without_points,
+)
 
 _INT = tree.Type("int", "int", 32)
 _LONG = tree.Type("int", "long", 64)
@@ -265,7 +270,11 @@ class Scheduler(Times):
             if one.kind == "splitting":
                 halves = self._split(loop, row, one.points)
                 if halves is not None:
+                    before = dict(self._assumptions), dict(self._snapshots)
                     steps = self._cut_steps(halves, row, following)
+                    if any(map(_is_of_one_thread, launches(steps))):
+                        self._assumptions, self._snapshots = before
+                        continue
                     return self._without_unchanged(loop, row, steps) or steps
             if one.kind == "skewing":
                 steps = self._skewed(loop, row, one.factor, following)
@@ -425,6 +434,13 @@ class Scheduler(Times):
         return None
 
 
+def _is_of_one_thread(kernel: Kernel | Reduction) -> bool:
+    """Return whether one thread executes a loop: it is a point of all axes, as a part of a loop."""
+    is_point = all(only_value(axis) is not None for axis in kernel.axes)
+    has_loops = any(isinstance(one, tree.Loop) for one in tree.walk(kernel.body))
+    return bool(kernel.axes) and is_point and has_loops
+
+
 def _hidden(block: Block, around: dict[str, tree.Symbol]) -> tree.Symbol | None:
     """Return a variable that would be taken for another one of its name, if `block` was printed.
 
@@ -501,5 +517,6 @@ def _joined(steps: list[Step]) -> list[Step]:
 
 def _names_own(reduction: Reduction, block: Block) -> bool:
     """Return whether statements use a variable of which the threads of a reduction have copies."""
-    own = {reduction.axis.variable, reduction.accumulator, *reduction.private}
+    own = {one for axis in reduction.axes for one in (axis.variable, *axis.aliases)}
+    own |= {reduction.accumulator, *reduction.private}
     return bool(symbols_in(block) & own)

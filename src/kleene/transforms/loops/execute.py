@@ -221,15 +221,14 @@ class Execution(Evaluation):
 
     def _assign(self, target: tree.Location, value: tree.Expression) -> None:
         found = update_of(target, expanded(value, self._functions, target))
+        n_before = len(self._accesses)
         if found is None:
-            n_before = len(self._accesses)
             self._write(target, self._value(value))
-            if (recurrence := recurrence_of(target, value)) is not None:
-                self._mark(n_before, target, value, *recurrence)
-            return
-        operator, others = found
-        result = self._updated(target, value, operator, others)
-        self._write(target, result, operator)
+        else:
+            operator, others = found
+            self._write(target, self._updated(target, value, operator, others), operator)
+        if (recurrence := recurrence_of(target, value)) is not None:
+            self._mark(n_before, target, value, *recurrence)
 
     def _mark(
         self,

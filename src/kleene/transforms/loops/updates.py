@@ -45,11 +45,11 @@ def update_of(target: Location, value: Expression) -> tuple[str, tuple[Expressio
 
 
 def recurrence_of(target: Location, value: Expression) -> tuple[str, Location] | None:
-    """Return the operation and `a[j]` if `target = value` is `a[i] = a[j] op e`."""
+    """Return the operation and `a[j]`, j not i, if `target = value` is `a[i] = a[j] op e`."""
     if not isinstance(target, Element):
         return None
     for one in walk(value):
-        if isinstance(one, Read) and isinstance(one.location, Element):
+        if isinstance(one, Read) and isinstance(one.location, Element) and one.location != target:
             other = one.location
             if other.pointer == target.pointer and (found := update_of(other, value)) is not None:
                 return found[0], other
