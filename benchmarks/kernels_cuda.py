@@ -4,7 +4,7 @@
     python benchmarks/kernels_cuda.py run FOLDER OUT.json ...  where the GPU is: NumPy, CuPy suffice
     python benchmarks/kernels_cuda.py table OUT.json ...       predicts, and writes the results
 
-`write` generates the thirty computations and two more (kernels, the Python that launches them, the
+`write` generates the thirty computations and six more (kernels, the Python that launches them, the
 C compiled for any x86-64 with AVX2), the same with the outermost parallel loop alone on the grid,
 and some with every order of loops on the grid and several shapes of blocks. `run` compares each
 with the C as it is written, and times it. `--only best,hand` chooses what to time, `--programs
@@ -67,6 +67,10 @@ SIZES: dict[str, tuple[int, ...]] = {  # integer parameters in their order
     "trisolv": (4000,),
     "trmm": (1024, 1024),
     "matrix_add": (8192,),
+    "prefix_sums": (1 << 26,),
+    "greatest": (8192,),
+    "place": (8192,),
+    "histogram": (1 << 26,),
     "convolve": (4096, 4096, 5),
 }
 # One core would need more than some seconds for these: it gets smaller ones.
@@ -96,14 +100,55 @@ BY_HAND = ("gemm", "jacobi_2d", "atax", "correlation", "floyd_warshall", "convol
 SMALL = 37
 BUDGET_S = 1.5  # of the repeats of one variant of one computation
 BOUND = 1e-6  # of a difference, relative to the largest element: durbin's is the greatest
-MATRIX_ADD = """
+ADDED = {  # besides the thirty
+    "matrix_add": """
 void matrix_add(int n, const int a[restrict n][n], const int b[restrict n][n],
                 int c[restrict n][n]) {
   for (int i = 0; i < n; i++)
     for (int j = 0; j < n; j++)
       c[i][j] = a[i][j] + b[i][j];
 }
-"""
+""",
+    "prefix_sums": """
+void prefix_sums(int n, const int *restrict a, int *restrict b) {
+  int s = 0;
+  for (int i = 0; i < n; i++) {
+    s += a[i];
+    b[i] = s;
+  }
+}
+""",
+    "greatest": """
+void greatest(int n, const double a[restrict n][n], double *restrict most) {
+  double m = a[0][0];
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < n; j++)
+      if (a[i][j] > m) m = a[i][j];
+  most[0] = m;
+}
+""",
+    "place": """
+void place(int n, const double a[restrict n][n], int *restrict at) {
+  double m = a[0][0];
+  int row = 0, column = 0;
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < n; j++)
+      if (a[i][j] > m) {
+        m = a[i][j];
+        row = i;
+        column = j;
+      }
+  at[0] = row;
+  at[1] = column;
+}
+""",
+    "histogram": """
+void histogram(int n, const int *restrict keys, int *restrict counts) {
+  for (int i = 0; i < n; i++) counts[keys[i]]++;
+}
+""",
+}
+N_BINS = 256  # of the histogram
 PARTS = ["small", "best", "kernels", "naive", "threads", "core", "library", "transfers", "hand"]
 PARTS += ["ranked", "calls"]
 
@@ -117,9 +162,11 @@ def functions_of(folder: Path) -> list[tuple[Path, Any, Any]]:
     from kleene.frontends.c.source import Source
     from kleene.offload.kernels import Kernels
 
-    added = folder / "matrix_add.c"
-    added.write_text(MATRIX_ADD)
-    files = [*sorted(PROGRAMS.glob("*.c")), added, ROOT / "examples" / "loops" / "convolution.c"]
+    files = sorted(PROGRAMS.glob("*.c"))
+    for name, text in ADDED.items():
+        files.append(folder / f"{name}.c")
+        files[-1].write_text(text)
+    files.append(ROOT / "examples" / "loops" / "convolution.c")
     units = read([Source(str(one), "c") for one in files])
     verdicts = Kernels(("size > 0",)).verdicts_on(units[-1:]).functions
     verdicts = [*Kernels().verdicts_on(units[:-1]).functions, *verdicts]
@@ -314,9 +361,12 @@ def arguments(one: dict[str, Any], sizes: tuple[int, ...]) -> dict[str, Any]:
                 n *= numbers[extent] if isinstance(extent, str) else int(extent)
             if name == "filter":
                 n = numbers["size"] ** 2
+            if name == "counts":
+                n = N_BINS
             few = min(n, 1_000_003)  # a prime: rows differ though the numbers come again
             is_float = np.dtype(dtype).kind == "f"
-            some = rng.random(few) + 0.5 if is_float else rng.integers(0, 4, few)
+            most = N_BINS if name == "keys" else 4
+            some = rng.random(few) + 0.5 if is_float else rng.integers(0, most, few)
             given[name] = np.resize(some.astype(dtype), n)
     if one["file"] in ("cholesky", "lu", "ludcmp", "trisolv"):  # well conditioned
         name = next(n for n, _, _ in one["parameters"] if one["rows"].get(n))
@@ -666,6 +716,10 @@ def by_library(name: str, m: dict[str, Any], one: dict[str, Any]) -> Any:
         "covariance": lambda: cupy.cov(s.data, rowvar=False),
         "correlation": lambda: cupy.corrcoef(s.data, rowvar=False),
         "cholesky": lambda: cupy.linalg.cholesky(s.a[: m["n"]]),
+        "prefix_sums": lambda: cupy.cumsum(s.a, dtype=s.a.dtype),
+        "greatest": lambda: s.a.max(),
+        "place": lambda: s.a.argmax(),
+        "histogram": lambda: cupy.bincount(s.keys, minlength=N_BINS),
     }
     return calls.get(name)
 
@@ -817,7 +871,7 @@ def fastest_cpu(one: dict[str, Any]) -> float:
 def summary(report: dict[str, Any], told: dict[str, Any]) -> dict[str, Any]:
     """Return the numbers that the question asks for."""
     done = {n: one for n, one in report["programs"].items() if n in told}
-    bench = {n: one for n, one in done.items() if n not in ("matrix_add", "convolve")}
+    bench = {n: one for n, one in done.items() if n not in (*ADDED, "convolve")}
     found: dict[str, Any] = {"programs": len(bench), "right": len(bench)}
     ratios = [
         one["naive_s"] / one["best_s"]

@@ -19,6 +19,7 @@ from kleene.codegen.plan import (
     Axis,
     CannotError,
     HostIf,
+    HostLoop,
     HostNest,
     Kernel,
     Plan,
@@ -28,8 +29,17 @@ from kleene.codegen.plan import (
     Snapshot,
     all_steps,
 )
+from kleene.codegen.resident import loops_of
 from kleene.codegen.rows import sums_of
-from kleene.codegen.runtime import BINS_BYTES, ONE_BLOCK, ONE_SCAN, REDUCTION_THREADS, SCAN_TILES
+from kleene.codegen.runtime import (
+    BINS_BYTES,
+    MOST_RESIDENT,
+    ONE_BLOCK,
+    ONE_RESIDENT,
+    ONE_SCAN,
+    REDUCTION_THREADS,
+    SCAN_TILES,
+)
 from kleene.codegen.text import Printer, safe, size_text, type_name
 from kleene.ir.loops.tree import Element, Location
 
@@ -60,6 +70,24 @@ static unsigned blocks(long long count, long long size) {
   return (unsigned)((count + size - 1) / size);
 }
 """
+_TOGETHER = """// Launch a loop whole: one block for few points, else blocks on all multiprocessors.
+template <class F>
+static void launch_together(F *kernel, long long points, bool has_loops, unsigned *barrier,
+                            void **given) {
+  int device, n;
+  CHECKED(cudaGetDevice(&device));
+  CHECKED(cudaDeviceGetAttribute(&n, cudaDevAttrMultiProcessorCount, device));
+  CHECKED(cudaMemset(barrier, 0, sizeof(unsigned)));
+  const bool is_one = points <= @ONE@ && !has_loops;
+  const long long each = is_one || !has_loops ? points : (points + n - 1) / n;
+  long long threads = is_one || has_loops ? (each + 31) / 32 * 32 : 1024;
+  if (threads > 1024) threads = 1024;
+  long long blocks_ = is_one ? 1 : (points + threads - 1) / threads;
+  if (blocks_ > n) blocks_ = n;
+  CHECKED(cudaLaunchCooperativeKernel(kernel, dim3((unsigned)blocks_), dim3((unsigned)threads),
+                                      given, 0, 0));
+}
+""".replace("@ONE@", str(ONE_RESIDENT))
 _ELEMENT = """// Return an element of the device.
 template <class T> static T element_(const T *at) {
   T value;
@@ -74,6 +102,8 @@ def source(plans: Sequence[Plan]) -> str:
     steps = [one for plan in plans for one in all_steps(plan.steps)]
     is_fetched = any(isinstance(one, HostIf) and one.fetched is not None for one in steps)
     pieces = [_HEAD, *([_ELEMENT] if is_fetched else []), cuda.source(plans)]
+    if any(loops_of(plan) for plan in plans):
+        pieces.append(_TOGETHER)
     for plan in plans:
         writer = _Cuda(plan)
         test = writer.overlap_test()
@@ -141,6 +171,10 @@ class _Cuda(HostWriter):
             yield "  void *partial_;"
             yield f"  CHECKED(cudaMalloc(&partial_, {_PARTIAL_BLOCKS + 1} * 16));"
             yield f"  long long *partial_at_ = (long long *)partial_ + {_PARTIAL_BLOCKS + 1};"
+        has_loops = bool(loops_of(plan))
+        if has_loops:
+            yield "  unsigned *barrier_;"
+            yield "  CHECKED(cudaMalloc((void **)&barrier_, sizeof(unsigned)));"
         yield from self.steps(plan.steps, 1)
         yield "  CHECKED(cudaGetLastError());"
         for name, array in plan.arrays.items():
@@ -156,6 +190,8 @@ class _Cuda(HostWriter):
             yield f"  CHECKED(cudaFree(d_{name}));"
         if has_partial:
             yield "  CHECKED(cudaFree(partial_));"
+        if has_loops:
+            yield "  CHECKED(cudaFree(barrier_));"
         if plan.returned is not None:
             yield f"  return {self.printer.expression(plan.returned)};"
 
@@ -191,6 +227,28 @@ class _Cuda(HostWriter):
         arrays = {array.symbol: f"d_{name}" for name, array in self.plan.arrays.items()}
         text = _Fetching(names={**self.names, **arrays}).expression(step.condition)
         yield f"{'  ' * depth}if ({text}) {{"
+
+    def loop(self, step: HostLoop, depth: int) -> Iterator[str]:
+        """Yield a loop: one launch if its largest step has few points, else launches of steps."""
+        whole = [one for one in loops_of(self.plan) if one.loop is step]
+        if not whole:
+            yield from super().loop(step, depth)
+            return
+        pad, made = "  " * depth, whole[0]
+        yield f"{pad}{{"
+        yield f"{pad}  long long points_ = 1;"
+        for one in made.points:
+            text = self.printer.expression(one)
+            yield f"{pad}  if ({text} > points_) points_ = {text};"
+        yield f"{pad}  if (points_ <= {MOST_RESIDENT}) {{"
+        given = [*self._given(list(made.passed)), "barrier_"]
+        yield f"{pad}    void *given_[] = {{{', '.join(f'(void *)&{one}' for one in given)}}};"
+        more = "true" if made.has_loops else "false"
+        yield f"{pad}    launch_together({made.name}, points_, {more}, barrier_, given_);"
+        yield f"{pad}  }} else {{"
+        yield from super().loop(step, depth + 2)
+        yield f"{pad}  }}"
+        yield f"{pad}}}"
 
     def launch(self, kernel: Kernel, depth: int) -> Iterator[str]:
         """Yield the launch of a kernel, if its grid is not empty."""

@@ -153,12 +153,17 @@ class HostWriter:
                         yield f"{pad}}} else {{"
                         yield from self.steps(otherwise, depth + 1)
                     yield f"{pad}}}"
-                case HostLoop(init=init, test=test, step=step, steps=inner):
-                    yield from self.printer.block(_without_declarations(init), depth)
-                    yield f"{pad}while ({self.printer.expression(test)}) {{"
-                    yield from self.steps(inner, depth + 1)
-                    yield from self.printer.block(step, depth + 1)
-                    yield f"{pad}}}"
+                case HostLoop():
+                    yield from self.loop(one, depth)
+
+    def loop(self, step: HostLoop, depth: int) -> Iterator[str]:
+        """Yield a sequential loop around steps."""
+        pad = "  " * depth
+        yield from self.printer.block(_without_declarations(step.init), depth)
+        yield f"{pad}while ({self.printer.expression(step.test)}) {{"
+        yield from self.steps(step.steps, depth + 1)
+        yield from self.printer.block(step.step, depth + 1)
+        yield f"{pad}}}"
 
 
 def _meet(first: str, one: Section, second: str, other: Section) -> str:

@@ -54,7 +54,7 @@ _OWN = """
     old_ new_ any_ at_ first_i_ first_j_ first_k_ k_ m_ n_ sum_ rows0_ rows1_ columns0_ columns1_
     more_ next_rows0_ next_rows1_ next_columns0_ next_columns1_
     carry_ total_ before_ so_far so_far_ term_ tile_ begin_ end_ stop_ partial_at_ best_
-    all_ bins_ bin_ copy_ copies_ fit_ n_bins_ warps_
+    points_ launch_together widen blocks element_ all_ bins_ bin_ copy_ copies_ fit_ n_bins_ warps_
     digit0_ digit1_ digit2_ size0_ size1_ size2_ by0_ by1_ by2_
     lane_ warp_ inside_ by_ sum0_ sum1_ sum2_ sum3_ part0_ part1_ part2_ part3_
     row0_ row1_ column0_ column1_

@@ -1,5 +1,6 @@
 // The CUDA calls of generated hosts on plain memory: `k<<<g, b>>>(x)` is LAUNCH(g, b, k(x)) here.
-// Threads run one after the other, so kernels with barriers or shuffles are left out.
+// Threads run one after the other, so kernels with barriers or shuffles are left out; loops that are
+// one launch are executed by one thread.
 #pragma once
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +24,30 @@ static cudaError_t cudaMemcpy(void *to, const void *from, size_t n, int) {
   n_bytes_copied += (int)n;
   return 0;
 }
+#define __launch_bounds__(n)
+enum { cudaDevAttrMultiProcessorCount };
+static int n_together;
+static void __syncthreads() {}
+static void __threadfence() {}
+static unsigned atomicAdd(unsigned *at, unsigned by) { return (*at += by) - by; }
+static cudaError_t cudaGetDevice(int *device) { return *device = 0; }
+static cudaError_t cudaDeviceGetAttribute(int *n, int, int) { *n = 4; return 0; }
+static cudaError_t cudaMemset(void *to, int value, size_t n) { memset(to, value, n); return 0; }
+template <class T, T... N> struct Numbers {};
+template <class... A, size_t... N>
+static void called(void (*kernel)(A...), void **given, Numbers<size_t, N...>) {
+  kernel(*(A *)given[N]...);
+}
+template <class... A>
+static cudaError_t cudaLaunchCooperativeKernel(void (*kernel)(A...), dim3 grid, dim3 block,
+                                               void **given, size_t, int) {
+  n_together += grid.x * block.x;
+  gridDim = blockDim = dim3(1, 1, 1);
+  blockIdx = threadIdx = {0, 0, 0};
+  called(kernel, given, __make_integer_seq<Numbers, size_t, sizeof...(A)>());
+  return 0;
+}
+extern "C" int together() { return n_together; }
 extern "C" int copied() { return n_bytes_copied; }
 #define LAUNCH(grid, block, call)                                          \
   do {                                                                     \

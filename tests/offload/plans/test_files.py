@@ -62,19 +62,42 @@ def test_the_host_of_cuda_moves_only_the_sections(tmp_path: Path):
     text, reasons = file_of(plans_in(MOVED), "cuda")
     assert not reasons
     assert "moved_sequential(n, m, to, from);" in text
-    (tmp_path / "cuda_runtime.h").write_text((HERE / "cuda_runtime.h").read_text())
-    file = tmp_path / "moved.cpp"
-    changed = _LAUNCH.sub(lambda m: f"LAUNCH({_shape(m[2])}, {m[1]}{m[3]});", text)
-    file.write_text(changed.replace("void moved(", 'extern "C" void moved('))
-    command = [str(compiler()), "c++", "-shared", "-fPIC", "-nostdlib++", f"-I{tmp_path}", "-w"]
-    command += ["-fno-exceptions", "-fno-sanitize=all", str(file), "-o", str(tmp_path / "moved.so")]
-    subprocess.run(command, check=True)
-    library = ctypes.CDLL(str(tmp_path / "moved.so"))
+    library = library_of(text, "moved", tmp_path)
     a, to = np.arange(15.0), np.full(15, -1.0)
     library.moved(5, 3, _given(to), _given(a))
     np.testing.assert_array_equal(to[6:], 2 * a[6:])
     assert (to[:6] == -1).all()
     assert library.copied() == 3 * 9 * 8  # both arrays in, one out: elements 6 to 14
+
+
+def library_of(text: str, function: str, folder: Path) -> ctypes.CDLL:
+    """Return a CUDA file as a library of the CPU, by calls of CUDA on plain memory."""
+    (folder / "cuda_runtime.h").write_text((HERE / "cuda_runtime.h").read_text())
+    file = folder / f"{function}.cpp"
+    changed = _LAUNCH.sub(lambda m: f"LAUNCH({_shape(m[2])}, {m[1]}{m[3]});", text)
+    file.write_text(changed.replace(f"void {function}(", f'extern "C" void {function}('))
+    command = [str(compiler()), "c++", "-shared", "-fPIC", "-nostdlib++", f"-I{folder}", "-w"]
+    command += ["-fno-exceptions", "-fno-sanitize=all", str(file), "-o", str(folder / "made.so")]
+    subprocess.run(command, check=True)
+    return ctypes.CDLL(str(folder / "made.so"))
+
+
+@no_compiler
+def test_the_host_of_cuda_launches_loops_of_small_steps_whole(tmp_path: Path):
+    (plan,) = plans_of(polybench()["floyd-warshall"]).values()
+    text, reasons = file_of([plan], "cuda")
+    assert not reasons
+    library = library_of(text, "floyd_warshall", tmp_path)
+    path = np.random.default_rng(1).integers(0, 99, (70, 70)).astype(np.int32)
+    path[3, 3] = -2  # a negative cycle, which a second pass of all parts goes through
+    wanted = path.copy()
+    for k in range(70):
+        for i in range(70):
+            for j in range(70):
+                wanted[i, j] = min(wanted[i, j], wanted[i, k] + wanted[k, j])
+    library.floyd_warshall(70, _given(path))
+    np.testing.assert_array_equal(path, wanted)
+    assert library.together() == 4 * 1024  # 4900 points, on four multiprocessors
 
 
 def _shape(text: str) -> str:

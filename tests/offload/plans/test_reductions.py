@@ -81,6 +81,10 @@ PLACES = {
       int m = 9, at = -1;
       for (int i = 0; i < n; i++) if (a[i] > m) { m = a[i]; at = i; }
       return 1000 * m + at; }""",
+    "taken": """int @(int n, const int *restrict m_part, int m_at, int m_point) {
+      int m = m_at, at = m_point;
+      for (int i = 0; i < n; i++) if (m_part[i] - m_at > m) { m = m_part[i] - m_at; at = i; }
+      return 1000 * m + at; }""",
     "first_least": """int @(int n, const double *restrict a, const double *restrict b) {
       double m = 1e9; int at = 0;
       for (int i = 0; i < n; i++) {
@@ -101,6 +105,7 @@ PLACES = {
           if (a[i][j] > m) { m = a[i][j]; row = i; column = j; }
       return m + 10 * (row * n + column); }""",
 }
+NUMBERS = {"m_at": 1, "m_point": 5}
 BACKWARDS = {
     "backwards": """int @(int n, const int *restrict a) {
       int m = -1, at = -1;
@@ -146,10 +151,10 @@ def test_all_forms_agree(made, monkeypatch: pytest.MonkeyPatch) -> None:
     compared = Compared([code], plans, folder)
     for function in found.functions:
         for n in (1, 2, 13):
-            compared.assert_same(function, arguments(function, {"n": n}, seed=n))
+            compared.assert_same(function, arguments(function, {**NUMBERS, "n": n}, seed=n))
     monkeypatch.setattr(launching, "reduction_blocks", lambda counts: 3)
     for function in found.functions:
-        compared.assert_same(function, arguments(function, {"n": 11}, seed=5))
+        compared.assert_same(function, arguments(function, {**NUMBERS, "n": 11}, seed=5))
 
 
 @pytest.mark.skipif(nvrtc.problem() is not None, reason=str(nvrtc.problem()))

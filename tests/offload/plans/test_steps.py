@@ -175,6 +175,11 @@ void most(int n, const double *restrict a, double *restrict b) {
 void least(int n, const int *restrict a, int *restrict b) {
   for (int i = 1; i < n; i++) b[i] = b[i - 1] < a[i] ? b[i - 1] : a[i];
 }
+int taken(int n, int s_running, const int *restrict carry, int *restrict b) {
+  int s = 0;
+  for (int i = 0; i < n; i++) { s += s_running + carry[i]; b[i] = s; }
+  return s;
+}
 void parity(int n, const unsigned *restrict a, unsigned *restrict b) {
   unsigned s = 5;
   for (int i = 3; i < n; i++) { b[i] = s; s ^= a[i]; }
@@ -203,12 +208,12 @@ void ahead(int n, int *restrict a, int *restrict b) {
 @no_runner
 def test_prefix_sums_are_scans(tmp_path: Path):
     # Parts of blocks have 1024 iterations here: the last size has one whole, and one of a few.
-    sizes = [{"n": n} for n in (1, 2, 257, 1029)]
+    sizes = [{"n": n, "s_running": 1} for n in (1, 2, 257, 1029)]
     plans = compare(SCANS, tmp_path, *sizes).plans
     made = {name: "".join(one.operator for one in plan.scans()) for name, plan in plans.items()}
     no_scans = dict.fromkeys(("apart", "late", "zeroed", "ahead"), "")
     scans = {"running": "+", "sums": "+", "own": "+", "in_place": "+", "starts": "+"}
-    assert made == scans | {"most": "max", "least": "min", "parity": "^"} | no_scans
+    assert made == scans | {"taken": "+", "most": "max", "least": "min", "parity": "^"} | no_scans
     assert plans["running"].assumptions
     assert 'run.scan("sums_b_so_far", n - 1, ' in python.source(plans["sums"])
     assert all(plans[name].steps for name in no_scans)

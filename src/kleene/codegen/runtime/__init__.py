@@ -14,6 +14,7 @@ from kleene.codegen.runtime.checks import ArgumentError, Arguments, Prepared, ad
 from kleene.codegen.runtime.launching import (
     BINS_BYTES,
     BLOCKS,
+    MOST_RESIDENT,
     ONE_BLOCK,
     ONE_RESIDENT,
     ONE_SCAN,
@@ -41,6 +42,7 @@ __all__ = [
     "BINS_BYTES",
     "BLOCKS",
     "FUNCTIONS",
+    "MOST_RESIDENT",
     "NAMESPACE",
     "ONE_BLOCK",
     "ONE_RESIDENT",

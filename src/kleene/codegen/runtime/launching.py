@@ -12,6 +12,7 @@ import numpy as np
 REDUCTION_THREADS = 256
 _TILE_THREADS = 128
 _MAX_BLOCKS = 1024  # of a reduction: more partial results would cost more than they save
+MOST_RESIDENT = 1 << 21  # points of a step up to which loops are one launch
 ONE_RESIDENT = 4096  # threads up to which one block does all steps of a loop
 ONE_BLOCK = 8192  # iterations up to which one block does a reduction alone
 ONE_SCAN = 4096  # iterations up to which one block does a scan alone
@@ -30,7 +31,7 @@ class Run:
         self.xp = xp
         self._partial: dict[Any, Any] = {}
         self.on_cpu: Callable[[str, Sequence[Any]], None] | None = None  # calls compiled C
-        self.most_resident = 1 << 21  # points of a step up to which loops are one launch
+        self.most_resident = MOST_RESIDENT
         self.least_tiled = 64  # rows, columns and terms from which on sums are by tiles or warps
         self.one_scanned = ONE_SCAN
         self.blocks = dict(BLOCKS)

@@ -263,7 +263,7 @@ class Launches(Nests):
             symbol = one.root.symbol
             if symbol is None or not self._is_bounded(symbol):
                 return None
-            copies.setdefault(symbol, replace(symbol, name=self._copy_name(symbol.name)))
+            copies.setdefault(symbol, replace(symbol, name=self._new_name(f"{symbol.name}_before")))
 
         def change(node: Any) -> Any:
             is_element = isinstance(node, tree.Read) and isinstance(node.location, Element)
@@ -288,12 +288,12 @@ class Launches(Nests):
         listed = (*symbols_in(self._function.body), *self._function.parameters)
         return {one.name for one in listed} | set(self._snapshots)
 
-    def _copy_name(self, name: str) -> str:
+    def _new_name(self, name: str) -> str:
+        """Return a name that no variable has."""
         taken = self._taken()
-        made = f"{name}_before"
-        while made in taken:
-            made += "_"
-        return made
+        while name in taken:
+            name += "_"
+        return name
 
     def _reduced(
         self, loop: tree.Loop, row: LoopRow, verdict: LoopVerdict, following: Following
@@ -385,10 +385,11 @@ class Launches(Nests):
         self, loop: tree.Loop, reduction: ReductionVerdict, target: tree.Location
     ) -> tuple[Located | None, _Accumulated]:
         """Return how statements are changed, so that they combine into a thread's accumulator."""
-        accumulator = tree.Symbol(f"{reduction.name}_part", target.type)
+        accumulator = tree.Symbol(self._new_name(f"{reduction.name}_part"), target.type)
         if not reduction.kept:
             return None, _Accumulated(target, accumulator)
-        point, at = (tree.Symbol(f"{reduction.name}_{what}", _LONG) for what in ("point", "at"))
+        names = [self._new_name(f"{reduction.name}_{what}") for what in ("point", "at")]
+        point, at = (tree.Symbol(name, _LONG) for name in names)
         located = Located(point, at, reduction.ties == "first iteration", (), ())
         return located, _Accumulated(target, accumulator, located, frozenset(reduction.kept))
 

@@ -40,8 +40,11 @@ class Running:
     last: Variable | None
 
 
-def scanned(loop: tree.Loop, name: str) -> Running | None:
-    """Return a loop as a scan of a variable or array, if its terms are known beforehand."""
+def scanned(loop: tree.Loop, name: str, own: str) -> Running | None:
+    """Return a loop as a scan of a variable or array, if its terms are known beforehand.
+
+    The running value is a variable `own`.
+    """
     block = loop.body
     found = None
     for position, one in enumerate(block):
@@ -58,7 +61,7 @@ def scanned(loop: tree.Loop, name: str) -> Running | None:
     known = _beforehand(block, position, term, target)
     if known is None or operator not in OPERATORS:
         return None
-    running = tree.Symbol(f"{name}_running", target.type)
+    running = tree.Symbol(own, target.type)
     inner = Variable(target.type, tree.NOWHERE, running)
     if isinstance(target, Variable):
         assigns = [one for one in tree.walk(block) if isinstance(one, tree.Assign)]

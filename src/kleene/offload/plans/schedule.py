@@ -308,7 +308,7 @@ class Scheduler(Times):
             return None
         (scan,) = verdict.scans
         axis = self._axis((loop,), [], loop)
-        found = scanned(loop, scan.name)
+        found = scanned(loop, scan.name, self._new_name(f"{scan.name}_running"))
         is_plain = form.step == 1 and not form.is_descending
         if axis is None or found is None or not is_plain or scan.operator != found.operator:
             return None
