@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
+from itertools import product
 
 from kleene.base.expression import Expression as Size
 from kleene.base.expression import Symbol as Symbol_
@@ -15,6 +17,7 @@ from kleene.codegen.plan import (
 from kleene.codegen.text import (
     arrays_in,
     assigned_in,
+    symbols_in,
 )
 from kleene.codegen.trees import (
     binary,
@@ -23,6 +26,7 @@ from kleene.codegen.trees import (
     first_use,
     is_live,
     number,
+    places_in,
     read,
     reads,
     substituted,
@@ -30,7 +34,7 @@ from kleene.codegen.trees import (
 )
 from kleene.ir.loops import tree
 from kleene.ir.loops.tables import LoopRow
-from kleene.ir.loops.tree import Block, Expression, Variable
+from kleene.ir.loops.tree import Block, Element, Expression, Variable
 from kleene.offload.plans.axes import Range, value_of
 from kleene.offload.plans.launches import Launches
 from kleene.offload.plans.nests import Following, loops_directly_in
@@ -81,6 +85,57 @@ class Changes(Launches):
             is_possible = inner.is_straight and self._can_distribute(blocks, inner, False)
             body += [replace(one, body=b) for b in blocks] if is_possible else [one]
         return replace(loop, body=tuple(body))
+
+    def _separated(
+        self, loop: tree.Loop, row: LoopRow, following: Following, n_axes: int
+    ) -> list[tuple[tree.Loop, Following]] | None:
+        """Return a nest as two with more axes each: one statement deep inside, and all others.
+
+            for (i...) for (j...) {                  symm: c[k][j] gets something in iterations
+              for (k < i) {                          i > k, and is scaled in iteration i = k: so
+                c[k][j] += b[i][j] * a[i][k];        all c[i][j] = ... come first, and then all
+                upper += b[k][j] * a[i][k]; }        c[k][j] += ..., threads of which are j and k
+              c[i][j] = beta * c[i][j] + upper; }
+
+        The statement may come after all others, if it never touches an element before another one
+        does, one of the two writing it; or before all others, the other way round. It reads no
+        variable that the nest assigns but counters, and so do the loops around it.
+        """
+        if not row.is_straight:
+            return None
+        accesses = [one for one in self._accesses(row, loop) if one.path != ()]
+        known = self._all_places[row.place]
+        if any(one.root.kind == "unknown" or one.place not in known for one in accesses):
+            return None  # of a function that is called, or of any element
+        for statement in _deep_statements(loop):
+            own_loops = _around_statement(loop, statement)
+            counters = {form.variable for one in own_loops if (form := counted(one)) is not None}
+            heads = tuple(e for one in own_loops for e in (*one.init, one.test, *one.step))
+            named = symbols_in((statement, *heads)) - counters
+            if len(counters) < len(own_loops) or named & assigned_in(loop):
+                continue
+            alone, rest = _only(loop, statement), _without(loop, statement)
+            if min(len(self._axes(one, row, following)) for one in (alone, rest)) <= n_axes:
+                continue
+            places = places_in(statement)
+            moved = [one for one in accesses if one.place in places]
+            others = [one for one in accesses if one.place not in places]
+            pairs = [
+                (first, second)
+                for first, second in product(moved, others)
+                if first.root is second.root and (first.is_write or second.is_write)
+            ]
+            if any(one.root.kind == "unknown" for one in accesses):
+                return None
+            for parts, ordered in (
+                ((rest, alone), pairs),
+                ((alone, rest), [(second, first) for first, second in pairs]),
+            ):
+                never = partial(self._questions.is_never, relation="", is_one=False)
+                if all(never(*each, row, None) for each in ordered):
+                    first, last = parts
+                    return [(first, (((last,), False), *following)), (last, following)]
+        return None
 
     def _can_distribute(self, blocks: list[Block], row: LoopRow, is_axis: bool) -> bool:
         for position, block in enumerate(blocks):
@@ -184,7 +239,7 @@ class Changes(Launches):
         axis = self._axis((loop,), [], loop)
         if axis is None or outer_form is None or inner_form is None or len(loop.body) != 1:
             return None
-        box = self._box(inner_form, [(loop,)], loop)
+        box = self._box(inner_form, inner, [(loop,)], loop)
         if box is None or outer_form.step != 1 or inner_form.step != 1:
             return None
         kind = axis.variable.type
@@ -235,3 +290,44 @@ class Changes(Launches):
         init = (tree.Declare(place, front), tree.Assign(place, target, number(0, kind)))
         step = tree.Assign(place, target, binary("+", read(front), number(1, kind)))
         return [HostLoop(init, binary("<", read(front), total), (step,), (kernel,))]
+
+
+def _deep_statements(loop: tree.Loop) -> list[tree.Assign]:
+    """Return the assignments to elements in loops inside of a loop, which hang on no condition."""
+    found: list[tree.Assign] = []
+    for one in loop.body:
+        if isinstance(one, tree.Loop):
+            assigns = [each for each in one.body if isinstance(each, tree.Assign)]
+            found += [each for each in assigns if isinstance(each.target, Element)]
+            found += _deep_statements(one)
+    return found
+
+
+def _around_statement(loop: tree.Loop, statement: tree.Assign) -> list[tree.Loop]:
+    """Return the loops of a nest that a statement is in."""
+    listed = [one for one in tree.walk(loop) if isinstance(one, tree.Loop)]
+    return [one for one in listed if any(each is statement for each in tree.walk(one.body))]
+
+
+def _without(loop: tree.Loop, statement: tree.Assign) -> tree.Loop:
+    """Return a nest without a statement, and without loops that would be empty."""
+    body: list[tree.Statement] = []
+    for one in loop.body:
+        if isinstance(one, tree.Loop):
+            inner = _without(one, statement)
+            body += [inner] if inner.body else []
+        elif one is not statement:
+            body.append(one)
+    return replace(loop, body=tuple(body))
+
+
+def _only(loop: tree.Loop, statement: tree.Assign) -> tree.Loop:
+    """Return a nest with nothing but a statement."""
+    body: list[tree.Statement] = []
+    for one in loop.body:
+        if one is statement:
+            body.append(one)
+        elif isinstance(one, tree.Loop):
+            inner = _only(one, statement)
+            body += [inner] if inner.body else []
+    return replace(loop, body=tuple(body))

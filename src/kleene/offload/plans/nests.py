@@ -285,7 +285,7 @@ class Nests:
         first = listed[0]
         if any(one.variable.type != first.variable.type for one in listed):
             return None
-        boxes = [self._box(one, found, loop) for one in listed]
+        boxes = [self._box(*each, found, loop) for each in zip(listed, cover, strict=True)]
         known = [one for one in boxes if one is not None]
         if len(known) < len(boxes):
             return None
@@ -301,17 +301,28 @@ class Nests:
         return Axis(first.variable, low, high, first.step, tuple(dict.fromkeys(aliases)))
 
     def _box(
-        self, form: Counted, found: Sequence[tuple[tree.Loop, ...]], loop: tree.Loop
+        self,
+        form: Counted,
+        own: tree.Loop,
+        found: Sequence[tuple[tree.Loop, ...]],
+        loop: tree.Loop,
     ) -> tuple[Expression, Expression] | None:
-        """Return the least and the greatest bound of a loop, for all values of other axes."""
+        """Return the least and the greatest bound of a loop, for all values of those around it.
+
+        These are other axes, and loops of a thread, in which it is executed for some of the values.
+        """
         changed = assigned_in(loop)
         low, high = form.low, form.high
-        for cover in reversed(found):
-            around = self._axis(cover, found[: found.index(cover)], loop)
+        for one in reversed(_around(loop, own)):
+            listed = [cover for cover in found if any(each.place == one.place for each in cover)]
+            around: Axis | Counted | None = counted(one)
+            if listed:
+                around = self._axis(listed[0], found[: found.index(listed[0])], loop)
             if around is None:
-                return None
+                continue
             ends = around.low, binary("-", around.high, number(1, around.high.type))
-            for variable in (around.variable, *around.aliases):
+            aliases = around.aliases if isinstance(around, Axis) else ()
+            for variable in (around.variable, *aliases):
                 values = []
                 for bound, operator in ((low, "<"), (high, ">")):
                     if not reads(bound, variable):
@@ -319,8 +330,8 @@ class Nests:
                         continue
                     if not is_linear(bound, variable):
                         return None
-                    one, other = (substituted(bound, {variable: end}) for end in ends)
-                    values.append(choose(operator, one, other))
+                    first, last = (substituted(bound, {variable: end}) for end in ends)
+                    values.append(choose(operator, first, last))
                 low, high = values
         for bound in (low, high):
             if symbols_in(bound) & changed or not self._is_host(bound):
@@ -345,6 +356,16 @@ class Nests:
             costs.append((cost, -position))
         first = -min(costs)[1]
         return (first, *(n for n in reversed(range(len(axes))) if n != first))
+
+
+def _around(loop: tree.Loop, inner: tree.Loop) -> list[tree.Loop]:
+    """Return the loops of a nest that another of its loops is in, outermost first."""
+    if loop.place == inner.place:
+        return []
+    for one in loops_directly_in(loop.body):
+        if any(isinstance(e, tree.Loop) and e.place == inner.place for e in tree.walk(one)):
+            return [loop, *_around(one, inner)]
+    return []
 
 
 def is_short(loop: tree.Loop) -> bool:

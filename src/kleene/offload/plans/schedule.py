@@ -4,6 +4,7 @@
 |---|---|
 | some loops of the nest are axes | a kernel; other loops of the nest are loops of its threads |
 | only parts of its body have more axes | several loops, if no value flows back |
+| one statement deep inside and all others have more axes | two nests, one after the other |
 | COPY | a snapshot of arrays, then a kernel |
 | RED into one variable or element | a reduction |
 | RED into elements that it computes | a kernel with atomic operations |
@@ -256,6 +257,10 @@ class Scheduler(Times):
             parts = self._distributed(whole, row, following, False)
             fewest = [len(self._axes(one, row, rest)) for one, rest in parts or ()]
             if parts is not None and min(fewest) > len(axes):
+                return [step for one, rest in parts for step in self._loop(one, rest)]
+        if len(axes) < min(2, self._n_axes):
+            parts = self._separated(loop, row, following, len(axes))
+            if parts is not None:
                 return [step for one, rest in parts for step in self._loop(one, rest)]
         if len(axes) == 1 and (steps := self._copied(loop, row, verdict, following, 2)) is not None:
             return steps
