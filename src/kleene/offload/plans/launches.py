@@ -36,6 +36,7 @@ from kleene.ir.loops.tables import Access, LoopRow, LoopTable
 from kleene.ir.loops.tree import Block, Element, Symbol, Variable
 from kleene.offload.kernels.verdicts import LoopVerdict, Verdict
 from kleene.offload.kernels.verdicts import Reduction as ReductionVerdict
+from kleene.offload.plans.carried import carried
 from kleene.offload.plans.jammed import jammed
 from kleene.offload.plans.moved import sections_of
 from kleene.offload.plans.nests import Following, Nests, is_short
@@ -71,6 +72,7 @@ class Launches(Nests):
         if change is not None:
             body = mapped(body, change)
         body = jammed(body, self._is_in_any_order, self._taken())
+        body = carried(body, {one.name for one in symbols_in(body)} | self._taken())
         private = self._private(loop, axes, following)
         own = {one for axis in made for one in (axis.variable, *axis.aliases)}
         if own - private:
