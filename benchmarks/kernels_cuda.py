@@ -365,8 +365,8 @@ def arguments(one: dict[str, Any], sizes: tuple[int, ...]) -> dict[str, Any]:
                 n = N_BINS
             few = min(n, 1_000_003)  # a prime: rows differ though the numbers come again
             is_float = np.dtype(dtype).kind == "f"
-            most = N_BINS if name == "keys" else 4
-            some = rng.random(few) + 0.5 if is_float else rng.integers(0, most, few)
+            below = N_BINS if name == "keys" else 4
+            some = rng.random(few) + 0.5 if is_float else rng.integers(0, below, few)
             given[name] = np.resize(some.astype(dtype), n)
     if one["file"] in ("cholesky", "lu", "ludcmp", "trisolv"):  # well conditioned
         name = next(n for n, _, _ in one["parameters"] if one["rows"].get(n))
