@@ -214,6 +214,7 @@ class Generated:
             run.on_cpu = partial(call_nest, self.library)
             run.least_tiled = least_tiled
             run.most_resident = -1 if least_tiled else run.most_resident
+            run.one_scanned = run.one_scanned if least_tiled else 0
             return names["steps"](run, *args)
 
     def check_overlapping(self, plan: Plan, seed: int) -> str | None:

@@ -68,7 +68,7 @@ def test_no_loop_is_run_by_one_thread(plans):
         ("gemm", [("i", "j")]),
         ("jacobi_2d", [("i", "j"), ("i", "j")]),
         ("heat_3d", [("i", "j", "k"), ("i", "j", "k")]),
-        ("symm", [("j",)]),
+        ("symm", [("i", "j"), ("j", "k")]),
         ("trmm", [("i", "j")]),
         ("syrk", [("i", "j")]),
         ("atax", [("j",), ("i",), ("j",)]),
