@@ -82,7 +82,7 @@ _THIRD_CACHE = 24 << 20  # bytes, of a CPU
 _PAGES = 4096  # pages whose places a core remembers
 
 
-_SUFFIXES = {"tiles": "_tiled", "rows": "_rows", "columns": "_columns"}
+_SUFFIXES = {"tiles": "_tiled", "rows": "_rows", "columns": "_columns", "bins": "_bins"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -511,9 +511,7 @@ class _Model:
         flops = n_points * _mean(sampled, lambda p: p.flops)
         block = self._block(kind, counts)
         n_blocks, n_threads = self._threads(kind, counts, block)
-        name = self.kernel.name + {"tiles": "_tiled", "rows": "_rows", "columns": "_columns"}.get(
-            kind, ""
-        )
+        name = self.kernel.name + _SUFFIXES.get(kind, "")
         used = self.resources.get(name)
         at_once = max(1, _blocks_at_once(self.machine, used, math.prod(block)))
         waves = max(1.0, n_blocks / (self.machine.n_multiprocessors * at_once))
