@@ -70,6 +70,7 @@ def findings(context: Context) -> Iterator[Finding]:
     # Masks of these bytes are not unusual.
     is_mask = np.isin(opcode, (Opcode.AND, Opcode.OR, Opcode.XOR, Opcode.ICMP, Opcode.STORE))
     rows = rows[~(is_mask[rows] & np.isin(names[rows], patterns))]
+    rows = rows[~_is_insertion(context)[owner[rows]]]
     uses_of = [(int(owner[at]), int(names[at])) for at in rows.tolist()]
     uses_of += _read_by_calls(context, evidence)
     seen = set()
@@ -88,6 +89,25 @@ def findings(context: Context) -> Iterator[Finding]:
         function = program.functions[int(program.instruction_function[row])].name
         message = f"{what} may be used before it has a value"
         yield Finding(rules.UNINITIALISED, span, message, function, path=tuple(path))
+
+
+def _is_insertion(context: Context) -> Bools:
+    """Return which instructions clear bits of a word for others to be put there.
+
+    So bit-fields are assigned, and parts of a variable that is taken apart are put together, from
+    a word of which nothing is defined yet: `(undef & 0xff) | (high << 8)`, then
+    `(that & ~0xff) | low`.
+    """
+    program, table = context.program, context.program.instructions
+    offsets, users = program.users
+    is_or = np.concatenate((table.opcode == Opcode.OR, [False]))
+    first = program.bases[ValueKind.INSTRUCTION]
+    rows = np.flatnonzero(table.opcode == Opcode.AND)
+    owner, place = ragged(offsets[first + rows], offsets[first + rows + 1])
+    other = np.bincount(owner, ~is_or[users[place]], minlength=len(rows)) > 0
+    found = np.zeros(len(table), bool)
+    found[rows[~other]] = True
+    return found
 
 
 def pattern_constants(context: Context) -> I64:
