@@ -20,8 +20,10 @@ from kleene.kernels.launch import host
 from kleene.kernels.launch.compile import Resources
 from kleene.offload.plans import machine
 from kleene.offload.plans.built import compiled
-from kleene.offload.plans.cost import Machine, chosen, occupancy, predict, ranked_mappings
-from kleene.offload.plans.machine import H200, calibrated, host_source, kept_for
+from kleene.offload.plans.cost import predict
+from kleene.offload.plans.machine import H200, Machine, calibrated, host_source, kept_for
+from kleene.offload.plans.mappings import chosen, ranked_mappings
+from kleene.offload.plans.resources import occupancy
 from tests.offload.kernels.loop_programs import unit_of
 from tests.offload.plans.generated import plans_of, polybench
 

@@ -11,9 +11,9 @@ from kleene.offload.kernels.dependences import facts_of
 from kleene.offload.kernels.result import Analysed
 from kleene.offload.kernels.verdicts import verdicts_of
 from kleene.offload.plans.call import FallbackWarning, GeneratedFunction
-from kleene.offload.plans.cost import chosen
 from kleene.offload.plans.expanded import expanded
 from kleene.offload.plans.in_place import in_place
+from kleene.offload.plans.mappings import chosen
 from kleene.offload.plans.schedule import Scheduler, check_written
 from kleene.transforms.loops import tables
 

@@ -243,6 +243,8 @@ class Changes(Launches):
         if box is None or outer_form.step != 1 or inner_form.step != 1:
             return None
         kind = axis.variable.type
+        if not kind.signed:
+            return None  # differences of bounds wrap where a loop has no iterations
         front = tree.Symbol(f"{axis.variable.name}_{inner_form.variable.name}_front", kind)
         variable = read(axis.variable)
         done = binary("-", variable, outer_form.low)

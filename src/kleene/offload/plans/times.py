@@ -191,6 +191,8 @@ class Times(Changes):
         kind = statements[0].forms[0].variable.type
         if any(form.variable.type != kind for one in statements for form in one.forms):
             return None
+        if not kind.signed:
+            return None  # differences of bounds wrap where a loop has no iterations
         front = tree.Symbol(f"{self._function.name}_time", kind)
         lows: list[Linear] = []
         highs: list[Linear] = []
