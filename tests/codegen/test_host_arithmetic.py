@@ -106,3 +106,24 @@ def test_division_by_zero_is_that_of_c():
     assert divided(1, 0) == math.inf
     assert divided(-1, 0) == -math.inf
     assert math.isnan(divided(0, 0))
+
+
+FRONTS = """
+void front(KIND n, KIND m, int a[n][m]) {
+  for (KIND i = 2; i < n; i++)
+    for (KIND j = 3; j < m; j++) a[i][j] = a[i - 1][j] + a[i][j - 1];
+}
+"""
+
+
+@pytest.mark.parametrize("kind", ["int", "unsigned", "unsigned long"])
+def test_fronts_are_not_counted_by_differences_that_wrap(tmp_path, kind):
+    """`n - 2` of an unsigned n below 2 would be some four billion fronts."""
+    code = FRONTS.replace("KIND", kind)
+    (tmp_path / "a.c").write_text(code)
+    (unit,) = read([Source(str(tmp_path / "a.c"), "c")])
+    (plan,) = plans_of(unit).values()
+    assert bool(plan.steps) == (kind == "int"), plan.reason
+    compared = Compared([code], {"front": plan}, tmp_path)
+    for n, m in ((0, 1), (1, 8), (5, 2), (5, 8)):
+        compared.assert_same(unit.functions[0], [n, m, np.ones(64, np.int32)])
