@@ -46,10 +46,10 @@ class Machine:
     launch_s: float = 8.3e-6  # a launch of many, from Python
     queue_s: float = 0.52e-6  # a launch of many that are queued already
     sync_s: float = 13e-6  # waiting for the last one
-    to_device_bytes_s: float = 43.6e9  # arrays of NumPy
-    from_device_bytes_s: float = 41.8e9
-    move_s: float = 16.6e-6  # an array, however small
-    transfer_s: float = 0.4e-3  # the beginning of arrays above a mebibyte, all together
+    to_device_bytes_s: float = 42.6e9  # arrays of NumPy
+    from_device_bytes_s: float = 43.9e9
+    move_s: float = 13.6e-6  # an array, however small
+    transfer_s: float = 0.49e-3  # the beginning of arrays above a mebibyte, all together
     registers: int = 65536  # of a multiprocessor, and so on
     shared_bytes: int = 228 * 1024
     n_threads: int = 2048
