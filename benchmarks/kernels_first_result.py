@@ -9,7 +9,9 @@ modules are compiled, and times the import, the bitcode (`load`), the verdicts o
 generation. `run` calls what was generated in processes of their own, with no kernel compiled
 before: the import of CuPy, the context, NVRTC, and the call with arrays of NumPy. Both times are
 added, but for NumPy's import, which is in both: the second machine has no compiler of C, the first
-no GPU.
+no GPU. A tiny call has arrays of the GPU, of 48 elements along each dimension: its time by the
+clock, until the GPU is done, less the time between events around its launches, is what a call costs
+over its kernels.
 """
 
 from __future__ import annotations
@@ -83,7 +85,25 @@ cupy.cuda.Device().synchronize()
 ended = time.perf_counter()
 call(*args)
 cupy.cuda.Device().synchronize()
-print([b - a for a, b in zip(times, times[1:])] + [ended - given, time.perf_counter() - ended])
+parts = [b - a for a, b in zip(times, times[1:])] + [ended - given, time.perf_counter() - ended]
+scalars = [min(one, 48) if isinstance(one, int) else one for one in scalars]  # tiny, on the GPU
+shapes = [[min(n, 48) for n in shape] for shape in shapes]
+args = [*scalars, *(cupy.ones(shape, kind) for shape, kind in zip(shapes, kinds))]
+known = call.arguments.prepared(args)
+ends = cupy.cuda.Event(), cupy.cuda.Event()
+wall, kernels = [], []
+for _ in range(300):
+    cupy.cuda.Device().synchronize()
+    start = time.perf_counter()
+    call(*args)
+    cupy.cuda.Device().synchronize()
+    wall.append(time.perf_counter() - start)
+    ends[0].record()
+    call.steps(call.run(), *known.given(args))
+    ends[1].record()
+    ends[1].synchronize()
+    kernels.append(cupy.cuda.get_elapsed_time(*ends) / 1e3)
+print(parts + [sorted(wall)[150], sorted(kernels)[150]])
 """
 CALLED = [
     "import NumPy",
@@ -93,6 +113,8 @@ CALLED = [
     "NVRTC",
     "first call",
     "later call",
+    "tiny call",
+    "tiny kernels",
 ]
 
 
@@ -162,13 +184,18 @@ def table(folder: Path, out: Path) -> None:
         parts = {**generated[name], **called[name]}
         later = parts.pop("later call")
         del parts["import NumPy"]  # a process that generates has imported it
+        tiny, kernels = parts.pop("tiny call"), parts.pop("tiny kernels")
         total = sum(parts.values())
         rows.row(
             input=name,
             size=" x ".join(str(one) for one in PROGRAMS[name][1] if isinstance(one, int)),
             ours=harness.Measurement(total, total, total, total),
             **{one: harness.seconds(value) for one, value in parts.items()},
-            **{"later call": harness.seconds(later)},
+            **{
+                "later call": harness.seconds(later),
+                "tiny call (wall)": harness.seconds(tiny),
+                "over its kernels (events)": harness.seconds(tiny - kernels),
+            },
         )
     rows.save()
 
