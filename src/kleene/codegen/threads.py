@@ -38,13 +38,14 @@ _COMBINED = {
     "max": "{0} < {1} ? {1} : {0}",
 }
 
-POOL = """#include <math.h>
+POOL = """#define _POSIX_C_SOURCE 200809L  // and no more names, which the program may have, too
+#include <math.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sched.h>
-#include <unistd.h>
+#include <sys/sysinfo.h>
 
 // A pool of threads: each takes the next few iterations until none are left. Threads without work
 // look for it for a while, and then sleep.
@@ -103,7 +104,7 @@ static void kleene_forked(void) { kleene_pool.n_threads = 1; }
 
 static void kleene_start(void) {
   const char *wanted = getenv("KLEENE_THREADS");
-  long n = wanted ? atol(wanted) : sysconf(_SC_NPROCESSORS_ONLN);
+  long n = wanted ? atol(wanted) : get_nprocs();
   for (kleene_pool.n_threads = 1; kleene_pool.n_threads < n; kleene_pool.n_threads++) {
     pthread_t thread;
     if (pthread_create(&thread, 0, kleene_thread, 0)) break;

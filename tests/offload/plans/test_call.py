@@ -406,3 +406,21 @@ def test_names_are_attributes(k):
     with pytest.raises(AttributeError):
         _ = k.absent
     assert repr(k.total) == "<generated total(n, a)>"
+
+
+def test_functions_may_have_names_that_the_system_has_too(tmp_path: Path) -> None:
+    """Headers of generated C declare what C's own library has, and little more."""
+    names = ("brk", "index", "read", "select", "y0", "link", "random")
+    lines = [f"void {one}(int n, int *a) {{ for (int i = 0; i < n; i++) a[i] = 3; }}"
+             for one in (*names, "round")]  # fmt: skip
+    file = tmp_path / "names.c"
+    file.write_text("\n".join(lines))
+    functions = kleene.load(file).kernels()
+    assert repr(functions) == "<KernelsResult of 8 functions: loops 8 PAR>"
+    for name in names:
+        a = np.zeros(4, np.int32)
+        functions.generated(name)(4, a)
+        assert a.tolist() == [3] * 4
+    with pytest.raises(SourceError, match="conflicting types for 'round'") as error:
+        functions.generated("round")(4, a)
+    assert error.value.id == "kernels/not-compiled"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -34,7 +34,7 @@ class Analysed:
     verdicts: tuple[LoopVerdict, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class KernelsResult:
     """The loops of a program in source order, each with its verdict.
 
@@ -46,7 +46,12 @@ class KernelsResult:
 
     functions: tuple[Analysed, ...]
     assumed: tuple[str, ...]
-    units: tuple[Unit, ...] = field(default=(), repr=False)
+    units: tuple[Unit, ...] = ()
+
+    def __repr__(self) -> str:
+        counts = Counter(one.verdict.value for one in self.loops)
+        said = ", ".join(f"{n} {verdict}" for verdict, n in sorted(counts.items()))
+        return f"<KernelsResult of {len(self.functions)} functions: loops {said or 'none'}>"
 
     def __getattr__(self, name: str) -> GeneratedFunction:
         """Return the function of that name, to be called with its proven loops in parallel."""

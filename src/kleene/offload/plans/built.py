@@ -38,7 +38,7 @@ def compiled(text: str) -> Any:
     """Return C as a library of this process, compiled by the bundled compiler; cached by content.
 
     Raises:
-        SourceError: the compiler is not installed.
+        SourceError: the compiler is not installed, or does not take the text.
     """
     from kleene.kernels.launch.host_build import compiler
 
@@ -53,6 +53,13 @@ def compiled(text: str) -> Any:
     return ctypes.CDLL(str(path))
 
 
+def _not_compiled(complaint: str) -> SourceError:
+    first = complaint.partition("\n")[0].partition("error: ")[2] or complaint.strip()
+    message = f"the generated C does not compile: {first}"
+    hint = "rename what is named as in the C library; else report it"
+    return SourceError(None, "kernels/not-compiled", message, hint)
+
+
 def _library(command: list[str], text: str, key: str) -> bytes:
     cache_ = Cache(default_folder())
     payload = cache_.get("generated", key)
@@ -62,7 +69,7 @@ def _library(command: list[str], text: str, key: str) -> bytes:
             names = ["generated.c", "-o", "generated.so", "-lm", "-lpthread"]
             done = tidy.run([*command, *names], cwd=str(scratch))
             if done.returncode:
-                raise AssertionError(done.stderr.decode(errors="replace"))
+                raise _not_compiled(done.stderr.decode(errors="replace"))
             payload = (scratch / "generated.so").read_bytes()
         cache_.put("generated", key, payload)
     return payload
