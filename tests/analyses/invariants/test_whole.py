@@ -317,6 +317,75 @@ def test_loops_until_two_numbers_are_equal(tmp_path: Path) -> None:
     assert verdicts(result, "overflow", "wide") == [YES, MAY]
 
 
+STORES = """
+int g, a[10], *where;
+int more(void);
+void give(int *p);
+static int counted(void) { int s = 0; for (g = 0; g < 10; g++) s ^= a[g]; return s; }
+static int chosen(int m) {
+  int k, *p = &k;
+  if (m) k = 3; else k = 7;
+  int s = a[*p];
+  give(p);
+  return s;
+}
+static int by_address(int m) {
+  int v[10] = {m}, k = 0, *p = &k;
+  for (*p = 0; *p < 10; (*p)++) v[*p] = 1;
+  give(p);
+  return v[m & 7];
+}
+static int pointer(int m) {
+  int v[10] = {m}, w[2] = {m, m};
+  where = v;
+  if (m) where = v + 2;
+  int s = where[7];
+  where = w;
+  return s;
+}
+static int after_call(void) { g = 3; more(); return a[g]; }
+static int weak(int m) {
+  int k = 3, n = 100, *p = m ? &k : &n;
+  *p = 5;
+  int s = a[n];
+  give(&n);
+  return s;
+}
+static int before(void) { int s = a[g]; g = 3; return s; }
+int main(int argc, char **argv) {
+  g = argc;
+  int s = counted() + chosen(argc) + by_address(argc) + pointer(argc);
+  return s + after_call() + weak(argc) + before();
+}
+"""
+
+
+def test_loads_read_what_was_stored_last(tmp_path: Path) -> None:
+    """Whatever is stored there at other times: `g` gets any number in main, `where` two places."""
+    result = analysed(STORES, tmp_path, domain="interval")
+    for function in ("counted", "chosen", "by_address", "pointer"):
+        assert set(verdicts(result, "bounds", function)) == {YES}, function
+    for function in ("after_call", "weak", "before"):
+        assert MAY in verdicts(result, "bounds", function), function
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "#include <setjmp.h>\nstatic int g; static jmp_buf b; static void h(void) { g = 0;"
+        " longjmp(b, 1); }\nint f(void) { g = 1; if (setjmp(b)) return 9 / g; h(); return 0; }",
+        "#include <pthread.h>\nstatic int g; pthread_mutex_t m; static void *t(void *p) { g = 0;"
+        " return p; }\nint f(void) { pthread_t x; pthread_create(&x, 0, t, 0); g = 5;"
+        " pthread_mutex_unlock(&m); pthread_mutex_lock(&m); return 9 / g; }",
+        "#include <signal.h>\nstatic int g; static void h(int n) { g = 0; }\n"
+        "int f(int n) { signal(2, h); g = 5; if (n) g = 6; return 9 / g; }",
+    ],
+    ids=["setjmp", "threads", "signals"],
+)
+def test_others_may_store_in_between(text: str, tmp_path: Path) -> None:
+    assert verdicts(analysed(text, tmp_path), "division", "f") == [MAY]
+
+
 LOOPS = """
 int busy(int n, int m) {
   int a[8] = {0}, s = 0;

@@ -22,7 +22,7 @@ from .interpreter import Execution, Frame, Pointer, signed
 from .truth import N_STEPS, chooser
 
 N_RUNS = 100 if IS_DEEP else 2
-N_RUNS_OF_GENERATED = 20 if IS_DEEP else 2
+N_RUNS_OF_GENERATED = 8 if IS_DEEP else 2
 FUNCTIONS = seeds(5, deep=500)
 
 

@@ -13,6 +13,7 @@ from kleene.analyses.dataflow.data_graph import DataGraph, graph_of
 from kleene.analyses.dataflow.forwarding import forwarded
 from kleene.analyses.dataflow.memory import Cells, cells_of
 from kleene.analyses.dataflow.splitting import split_for_values
+from kleene.analyses.dataflow.versions import versions_of
 from kleene.analyses.points_to import PointsTo, PointsToResult
 from kleene.analyses.points_to.library import Library, builtin, read_models
 from kleene.base.arrays import I64, Bools, Ints
@@ -39,6 +40,8 @@ class Context:
         models: files with models and roles of functions, besides those that come with Kleene.
         lines: further roles, as lines of such a file.
         context: 1 for results of functions by call site, 0 for one result of all calls.
+        follows_stores: whether loads read what was last stored, within functions; else all that
+            is ever stored.
     """
 
     program: Program
@@ -50,6 +53,7 @@ class Context:
     models: tuple[str | os.PathLike[str], ...] = ()
     lines: tuple[str, ...] = ()
     context: int = 0
+    follows_stores: bool = False
 
     @cached_property
     def roles(self) -> Library:
@@ -85,8 +89,16 @@ class Context:
     def values(self) -> ValueConstraints:
         """The constraints on all names."""
         trusts_flags = not self.wraps
+        versions = None
+        if self.follows_stores and self.whole_program:
+            versions = versions_of(self.program, self.points_to)
         return generate(
-            self.split, self.calls, self.cells, trusts_flags=trusts_flags, context=self.context
+            self.split,
+            self.calls,
+            self.cells,
+            trusts_flags=trusts_flags,
+            context=self.context,
+            versions=versions,
         )
 
     @cached_property

@@ -55,6 +55,7 @@ class Cells:
     """What is known of memory.
 
     Attributes:
+        region: of each cell, by points-to.
         n_bytes: of each cell; a region has one for each size that it is read with.
         start: constants that cells hold at the start, as (cell, constant), (cell, UNDEFINED) or
             (cell, 0 as a number) in three columns: cell, value, kind.
@@ -64,6 +65,7 @@ class Cells:
         read: which cells each of these reads, in the order of `loads`.
     """
 
+    region: I64
     n_bytes: I64
     start_cell: I64
     start_value: I64
@@ -152,7 +154,7 @@ class _Finder:
             np.concatenate([np.full(int(is_write.sum()), -1), fills.fill]),
         )
         return Cells(
-            cell_bytes, start_cell, start_value, written_cell, groups[place], stores,
+            cell_region, cell_bytes, start_cell, start_value, written_cell, groups[place], stores,
             accesses.row[chosen], read_rows,
         )  # fmt: skip
 

@@ -123,6 +123,42 @@ def memory_names(split: SplitProgram, points_to: PointsToResult) -> MemoryNames:
     return _Generator(split, points_to).run()
 
 
+def uniform_bytes(program: Program, points_to: PointsToResult) -> I64:
+    """Return per region how many bytes every access that touches it has; 0 if they differ.
+
+    They must begin where its objects begin: a pointer that holds the object, and no other one
+    by which the access could touch it. Calls of code outside do not count: what they write is
+    any value. Neither does what an unknown pointer touches have a size.
+    """
+    solution, regions = points_to.solution, points_to.regions
+    accesses = accesses_of(program)
+    unknown = solution.unknown[accesses.pointer]
+    columns = np.stack([solution.row_of[accesses.pointer], accesses.n_bytes])
+    sets = np.unique(columns, axis=1)
+    held = unpacked(solution, sets[0])
+    owner = np.repeat(np.arange(sets.shape[1]), held.lengths())
+    pairs = distinct(held.values.astype(np.int64) << 32 | sets[1][owner])
+    objects, n_bytes = pairs >> 32, pairs & 0xFFFFFFFF
+    offsets, touched = points_to.effects.touched_by(objects, n_bytes)
+    at = np.repeat(np.arange(len(pairs)), np.diff(offsets))
+    of_object = regions.of_object
+    n_regions = len(regions)
+    locations = points_to.system.locations
+    low, high = np.full(n_regions, 1 << 40, np.int64), np.zeros(n_regions, np.int64)
+    region = of_object[touched]
+    known = region >= 0
+    np.minimum.at(low, region[known], n_bytes[at[known]])
+    np.maximum.at(high, region[known], n_bytes[at[known]])
+    is_whole = (low == high) & (high > 0)
+    beside = known & (touched != objects[at])
+    is_whole[region[beside]] = False
+    vague = known & (locations.byte[objects[at]] == UNKNOWN_OFFSET)
+    is_whole[region[vague]] = False
+    if unknown.any():
+        is_whole[regions.outside] = False
+    return np.where(is_whole, high, 0)
+
+
 class _Generator:
     def __init__(self, split: SplitProgram, points_to: PointsToResult) -> None:
         self.split, self.points_to = split, points_to
@@ -134,7 +170,7 @@ class _Generator:
         self.base = split.n_names
 
     def run(self) -> MemoryNames:
-        self.n_bytes = self._uniform_bytes()
+        self.n_bytes = uniform_bytes(self.program, self.points_to)
         names, regions, groups = self.names, self.regions, self.regions.of_group
         self.region = names.add(len(regions))
         self.stored = names.add(len(groups))
@@ -174,43 +210,6 @@ class _Generator:
         return np.concatenate(
             [self.region + np.flatnonzero(~is_variable), self.loaded + np.flatnonzero(~changes)]
         )
-
-    # Sizes
-
-    def _uniform_bytes(self) -> I64:
-        """Return per region how many bytes every access that touches it has; 0 if they differ.
-
-        They must begin where its objects begin: a pointer that holds the object, and no other one
-        by which the access could touch it. Calls of code outside do not count: what they write is
-        any value. Neither does what an unknown pointer touches have a size.
-        """
-        points_to, solution = self.points_to, self.points_to.solution
-        accesses = accesses_of(self.program)
-        unknown = solution.unknown[accesses.pointer]
-        columns = np.stack([solution.row_of[accesses.pointer], accesses.n_bytes])
-        sets = np.unique(columns, axis=1)
-        held = unpacked(solution, sets[0])
-        owner = np.repeat(np.arange(sets.shape[1]), held.lengths())
-        pairs = distinct(held.values.astype(np.int64) << 32 | sets[1][owner])
-        objects, n_bytes = pairs >> 32, pairs & 0xFFFFFFFF
-        offsets, touched = points_to.effects.touched_by(objects, n_bytes)
-        at = np.repeat(np.arange(len(pairs)), np.diff(offsets))
-        of_object = self.regions.of_object
-        n_regions = len(self.regions)
-        locations = points_to.system.locations
-        low, high = np.full(n_regions, 1 << 40, np.int64), np.zeros(n_regions, np.int64)
-        region = of_object[touched]
-        known = region >= 0
-        np.minimum.at(low, region[known], n_bytes[at[known]])
-        np.maximum.at(high, region[known], n_bytes[at[known]])
-        is_whole = (low == high) & (high > 0)
-        beside = known & (touched != objects[at])
-        is_whole[region[beside]] = False
-        vague = known & (locations.byte[objects[at]] == UNKNOWN_OFFSET)
-        is_whole[region[vague]] = False
-        if unknown.any():
-            is_whole[self.regions.outside] = False
-        return np.where(is_whole, high, 0)
 
     # Regions
 

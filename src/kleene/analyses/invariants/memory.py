@@ -30,7 +30,7 @@ _OTHERS = ("pthread_create", "thrd_create", "signal", "sigaction")
 
 def resolve(program: Program, flat: FlatFunction, readings: Readings, *, is_main: bool) -> None:
     """Replace accesses and escapes by operations on cells; give cells of globals first values."""
-    cells = _cells(flat, _has_others(program))
+    cells = _cells(flat, has_others(program))
     by_object: dict[int, list[Key]] = defaultdict(list)
     for cell, kind in cells.items():
         flat.kinds[cell] = kind
@@ -50,7 +50,7 @@ def resolve(program: Program, flat: FlatFunction, readings: Readings, *, is_main
     entry.origins[:0] = [(0, -1)] * len(first)
 
 
-def _has_others(program: Program) -> bool:
+def has_others(program: Program) -> bool:
     """Return whether threads or signal handlers may run in between."""
     names = (program.strings[symbol] for symbol in program.globals.name.tolist())
     return any(name in _OTHERS for name in names)

@@ -25,6 +25,7 @@ from kleene.analyses.dataflow.constraints.new_names import new_names
 from kleene.analyses.dataflow.constraints.stored import memory
 from kleene.analyses.dataflow.constraints.writer import Writer, widths_of
 from kleene.analyses.dataflow.memory import Cells
+from kleene.analyses.dataflow.versions import Versions
 from kleene.base.arrays import I64
 from kleene.solvers.dataflow import Constraints
 from kleene.transforms.splitting import SplitProgram
@@ -58,6 +59,7 @@ def generate(
     *,
     trusts_flags: bool,
     context: int = 0,
+    versions: Versions | None = None,
 ) -> ValueConstraints:
     """Return the constraints of a program.
 
@@ -67,8 +69,9 @@ def generate(
         cells: memory whose writes are all known; None to follow no memory.
         trusts_flags: whether what the program promises, such as no overflow, holds.
         context: 1 for results of functions by call site.
+        versions: what is in memory after each store; None to know only what is ever there.
     """
-    writer = Writer(split, calls, cells, trusts_flags=trusts_flags)
+    writer = Writer(split, calls, cells, versions, trusts_flags=trusts_flags)
     writer.start_with_any()
     returns(writer)
     control(writer)

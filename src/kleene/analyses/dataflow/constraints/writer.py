@@ -6,6 +6,7 @@ import numpy as np
 
 from kleene.analyses.dataflow.calls import Calls
 from kleene.analyses.dataflow.memory import Cells
+from kleene.analyses.dataflow.versions import Versions
 from kleene.base.arrays import I64, Ints
 from kleene.ir import Program
 from kleene.ir.codes import (
@@ -30,11 +31,12 @@ class Writer:
         split: SplitProgram,
         calls: Calls,
         cells: Cells | None,
+        versions: Versions | None = None,
         *,
         trusts_flags: bool,
     ) -> None:
         self.split, self.calls, self.trusts_flags = split, calls, trusts_flags
-        self.cells = cells
+        self.cells, self.versions = cells, versions
         self.shared: dict[tuple[int, int, int], int] = {}
         self.program: Program = split.program
         self.table = self.program.instructions

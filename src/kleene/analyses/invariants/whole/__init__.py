@@ -14,6 +14,7 @@ import numpy as np
 
 from kleene.analyses.dataflow.context import Context
 from kleene.analyses.invariants.checks import CheckResult, Verdict
+from kleene.analyses.invariants.memory import has_others
 from kleene.analyses.invariants.whole.packs import packs_of
 from kleene.analyses.invariants.whole.places import PlaceFacts, state_of
 from kleene.analyses.invariants.whole.pointers import Pointers, pointers_of
@@ -101,7 +102,14 @@ def interpret(
         threads: of the CPU.
     """
     is_library = not any(one.name == "main" and len(one.blocks) for one in program.functions)
-    context = Context(program, is_library, wraps, True, device, threads).forwarded
+    context = Context(
+        program,
+        library=is_library,
+        wraps=wraps,
+        device=device,
+        threads=threads,
+        follows_stores=not has_others(program),
+    ).forwarded
     with progress.task("solving"):
         context.__dict__["values"] = replace(
             context.values, constraints=_without_undefined(context)

@@ -59,7 +59,7 @@ from kleene.transforms.splitting import NameKind
 _DEEPEST = 4  # how many fields of fields an access tells about
 _LARGEST = 1 << 62  # no object has as many bytes
 _COPIES = (Operator.JOIN, Operator.FREEZE)
-_FIRST_ONLY = (Operator.MEET, Operator.REFINE, Operator.EXCLUDE)
+_FIRST_ONLY = (Operator.REFINE, Operator.EXCLUDE)
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,7 +122,7 @@ class _Writer:
         nth = np.arange(len(owner)) - table.offsets[owner]
         found: Bools = np.isin(code, _COPIES) | (code == Operator.PHI) & (nth % 2 == 0)
         found |= (code == Operator.SELECT) & (nth > 0)
-        found |= np.isin(code, _FIRST_ONLY) & (nth == 0)
+        found |= np.isin(code, _FIRST_ONLY) & (nth == 0) | (code == Operator.MEET) & (nth < 2)
         return found
 
     def system(self, about: _About) -> Constraints:
@@ -146,7 +146,8 @@ class _Writer:
     def _copy(self, build: ConstraintBuilder, names: I64) -> None:
         """Take over the constraints that hand pointers on; what is no pointer may point anywhere.
 
-        Of a pointer that was compared, no more is kept than that it is the same.
+        Of a pointer that was compared, no more is kept than that it is the same. The first two
+        operands of a MEET are names of it; others say what it is compared with.
         """
         table = self._values
         owner = np.repeat(np.arange(table.n_names), np.diff(table.offsets))
@@ -164,6 +165,10 @@ class _Writer:
         )
         rows = np.flatnonzero(np.isin(table.operator, _FIRST_ONLY) & self._is_pointer)
         build.define(names[rows], Operator.JOIN, operand[table.offsets[rows]][:, None], width=64)
+        rows = np.flatnonzero((table.operator == Operator.MEET) & self._is_pointer)
+        begin = table.offsets[rows]
+        pairs = np.stack([operand[begin], operand[begin + 1]], axis=1)
+        build.define(names[rows], Operator.MEET, pairs, width=64)
 
     def _accessed(self, build: ConstraintBuilder, about: _About) -> None:
         """Say that the bytes of an access were inside of its object, for the names behind it.
