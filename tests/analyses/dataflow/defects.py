@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 PROGRAM = Path(__file__).parents[2] / "programs" / "defects"
+HELD_OUT = PROGRAM.with_name("defects_held_out")
 FAMILIES = {
     "476": "null pointers", "457": "uninitialised", "369": "division by zero",
     "78": "commands", "134": "formats", "190": "sizes", "561": "dead code",
@@ -28,11 +29,11 @@ class Score:
     false: list[tuple[str, int]] = field(default_factory=list)
 
 
-def scores(reported: Iterable[tuple[str, str, int]]) -> dict[str, Score]:
-    """Return the scores of reports (family, file, line), by family."""
+def scores(reported: Iterable[tuple[str, str, int]], program: Path = PROGRAM) -> dict[str, Score]:
+    """Return the scores of reports (family, file, line) about a program, by family."""
     planted: dict[str, set[tuple[str, int]]] = {family: set() for family in FAMILIES}
     found = {family: Score() for family in FAMILIES}
-    for file in sorted(PROGRAM.glob("*.c")):
+    for file in sorted(program.glob("*.c")):
         for number, line in enumerate(file.read_text().splitlines(), 1):
             for family in _BAD.findall(line):
                 planted[family].add((file.name, number))

@@ -10,7 +10,7 @@ import kleene
 from kleene.analyses.dataflow.clients import client
 from kleene.analyses.dataflow.context import Context
 from kleene.results import Finding
-from tests.analyses.dataflow.defects import FAMILIES, PROGRAM, Score, scores
+from tests.analyses.dataflow.defects import FAMILIES, HELD_OUT, PROGRAM, Score, scores
 
 CLIENTS = {
     "null": "476", "division": "369", "uninitialised": "457", "dead-code": "561",
@@ -24,8 +24,12 @@ USES = {"command": "78", "library": "78", "format": "134", "length": "190", "siz
 @pytest.fixture(scope="module")
 def findings() -> list[tuple[str, Finding]]:
     """Every finding with its family."""
+    return findings_of(PROGRAM)
+
+
+def findings_of(program: Path) -> list[tuple[str, Finding]]:
     flags = ["-ftrivial-auto-var-init=pattern"]
-    context = Context(kleene.load(PROGRAM, flags=flags), device="cpu")
+    context = Context(kleene.load(program, flags=flags), device="cpu")
     found = [
         (family, one)
         for name, family in CLIENTS.items()
@@ -51,6 +55,17 @@ def test_planted_defects_are_found_and_their_good_twins_are_not(
     lines = [(PROGRAM / file).read_text().splitlines()[n - 1] for file, n in score.missed]
     assert lines == KNOWN_MISSES.get(family, [])
     assert not score.false
+
+
+def test_held_out_defects_are_found_and_their_good_twins_are_not() -> None:
+    """Twenty pairs that were written without looking at the clients: see their README."""
+    reported = findings_of(HELD_OUT)
+    places = ((family, one.span.file, one.span.line) for family, one in reported if one.span)
+    counted = scores(places, HELD_OUT)
+    assert sum(score.n_planted for score in counted.values()) == 20
+    assert {family: (one.missed, one.false) for family, one in counted.items()} == {
+        family: ([], []) for family in FAMILIES
+    }
 
 
 def test_there_are_forty_shapes(counted: dict[str, Score]) -> None:

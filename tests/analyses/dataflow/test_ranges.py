@@ -49,6 +49,12 @@ static int through(unsigned char c, int m) {
   if (c + 5 < 10) r += c;                  /* c is 0..4 */
   return r;
 }
+static int of_both(unsigned x, unsigned y, int mask) {
+  int none = 1, masked = 1;
+  if ((x | y) == 0) none = x + y;          /* both are 0 */
+  if ((x & mask) == 0) masked = x & 6;     /* mask is 6 */
+  return none + masked;
+}
 static int constant_argument(int x) { if (x == 7) return 1; return 2; }
 static int by_cases(int x) {
   switch (x) { case 0: case 1: case 2: return x; default: break; }
@@ -86,6 +92,7 @@ int main(int argc, char **argv) {
   int r = loop() + both(outside(), outside()) + through(argc, outside());
   r += constant_argument(7) + by_cases(outside()) + null_check(argc > 1 ? &first : made);
   r += wrapping(argc) + divided(argc, outside()) + recursive(argc) + memory() + operation(local);
+  r += of_both(outside(), outside(), 6);
   return r + held + checked(made, outside());
 }
 """
@@ -117,6 +124,12 @@ def test_tests_bound_values_in_both_directions(found):
 def test_conditions_are_looked_through(found):
     assert "0..4" in facts_of(found, "through.c")
     assert any(fact.ones & 8 and fact.zeros & 4 for _, _, fact in found.at("through.m"))
+
+
+def test_conditions_of_two_values_tell_of_both(found):
+    assert "0" in facts_of(found, "of_both.x") & facts_of(found, "of_both.y")
+    assert any(fact.zeros & 6 == 6 for _, _, fact in found.at("of_both.x"))
+    assert found.returns("of_both").high == 2
 
 
 def test_arguments_and_results_are_followed(found):

@@ -64,7 +64,7 @@ def computes_back(program):
     compares = np.flatnonzero(table.opcode == Opcode.ICMP)
     operands = table.operands[table.offsets[compares][:, None] + [0, 1]].ravel() - first
     codes = table.opcode[operands[operands >= 0]]
-    return np.isin(codes, (Opcode.ADD, Opcode.SUB, Opcode.XOR, Opcode.AND)).any()
+    return np.isin(codes, (Opcode.ADD, Opcode.SUB, Opcode.XOR, Opcode.AND, Opcode.OR)).any()
 
 
 def _is_below(a, b):

@@ -38,3 +38,42 @@ def test_arithmetic_with_no_value_is_a_use(tmp_path: Path) -> None:
     (found,) = result.findings()
     assert found.span is not None
     assert found.span.line == 4
+
+
+WAYS = """
+#include <stdlib.h>
+struct holder { int *kept; };
+extern int outside(void);
+static struct holder *global;
+static void keep(int *p) { global->kept = p; }
+static int read_kept(void) { return global->kept ? *global->kept : 0; }
+static int read_it(int *p) { return *p; }
+
+int stored(int k) {
+  int local;
+  keep(&local);
+  if (k) local = 1;
+  return read_kept() + read_kept();          /* by way of memory: not reported */
+}
+int passed(int k) {
+  int local;
+  if (k) local = 1;
+  return read_it(&local);                    /* BAD */
+}
+int cases(unsigned c) {
+  switch (c) { case 0xAAAAAAAAu: return outside(); case 3: return 2; default: return 7; }
+}
+int main(int argc, char **argv) {
+  global = malloc(sizeof *global);
+  if (!global) return 1;
+  return stored(argc) + passed(argc) + cases((unsigned)outside());
+}
+"""
+
+
+def test_an_address_in_memory_and_a_case_of_the_pattern_are_no_uses(tmp_path: Path) -> None:
+    source = tmp_path / "program.c"
+    source.write_text(WAYS)
+    found = load(source, flags=[PATTERN]).dataflow("uninitialised").findings()
+    bad = [number for number, line in enumerate(WAYS.splitlines(), 1) if "BAD" in line]
+    assert [one.span.line for one in found if one.span] == bad

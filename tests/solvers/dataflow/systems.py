@@ -27,7 +27,9 @@ def random_system(seed: int, n_names: int = 24) -> Constraints:
             build.define([name], Operator.ANY, width=width)
         elif kind < 0.45:
             pairs = [(pick(), chance.choice(bits)) for _ in range(chance.randint(1, 3))]
-            build.define([name], Operator.PHI, pairs, offsets=[0, 2 * len(pairs)], width=width)
+            operands = [one for pair in pairs for one in pair]
+            operands += [pick()] * chance.randint(0, 1)  # met with it
+            build.define([name], Operator.PHI, operands, offsets=[0, len(operands)], width=width)
         elif kind < 0.6:
             predicate = chance.choice(list(Predicate))
             build.define(

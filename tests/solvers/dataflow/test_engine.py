@@ -11,6 +11,7 @@ from kleene.kernels.compiled import interpreted
 from kleene.solvers.dataflow import (
     BitConstraints,
     ConstraintBuilder,
+    Flag,
     Operator,
     Predicate,
     reference,
@@ -54,6 +55,36 @@ def test_a_counting_loop_is_exact():
         "1..100",
         "100",
     ]
+
+
+@pytest.mark.parametrize("bounded", [False, True])
+def test_a_name_of_a_value_forgets_with_the_value_what_rounding_added(bounded):
+    """`c = i <= 12` is read again around the loop that bounds i: c/2 = φ(c, c/2).
+
+    Going up, i is rounded to 15, so that c and c/2 may be 0; going down, i is 0..10 and c is 1. Of
+    c/2 that follows only from c: by itself the φ keeps what it has.
+    """
+    build = ConstraintBuilder()
+    zero, one, two, limit, end, start = build.names(6)
+    for name, number in ((zero, 0), (one, 1), (two, 2), (limit, 20), (end, 12)):
+        build.define([name], Operator.CONSTANT, width=32, attribute=number)
+    build.define([start], Operator.CONSTANT, attribute=1)
+    i, doubled, small, half, more, c, again, back = build.names(8)
+    build.define([i], Operator.PHI, [zero, start, more, back], width=32)
+    build.define([doubled], Operator.MULTIPLY, [i, two], width=32, attribute=Flag.NSW)
+    build.define([small], Operator.REFINE, [doubled, limit], width=32, attribute=Predicate.SLT)
+    build.define([half], Operator.SIGNED_DIVIDE, [small, two], width=32)
+    build.define([more], Operator.ADD, [half, one], width=32, attribute=Flag.NSW)
+    build.define([c], Operator.COMPARE, [i, end], attribute=Predicate.SLE)
+    met = [c] if bounded else []
+    operands = [c, start, again, back, *met]
+    build.define([again], Operator.PHI, operands, offsets=[0, len(operands)])
+    build.define([back], Operator.WHEN, [start, again], attribute=1)
+    constraints = build.constraints()
+    facts = solve(constraints)
+    assert (str(facts[i]), str(facts[c])) == ("0..10", "1")
+    assert str(facts[again]) == ("1" if bounded else "any")
+    assert facts.rows.tolist() == reference.solve(constraints)
 
 
 def test_a_loop_that_is_never_entered_is_not_reached():

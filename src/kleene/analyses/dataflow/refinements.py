@@ -6,7 +6,8 @@ computed from, as long as the operation can be undone:
 
     %c = icmp slt %x, 10                %x: REFINE(%x, 10; slt)
     %t = zext i8 %b                     %b: TRUNCATE(fact of %t)
-    %t = and %x, 3                      %x: the bits 0 and 1 of the fact of %t
+    %t = and %x, %y                     %x: the bits of the fact of %t that are 1 in %y
+    %t = or %x, %y                      %x: REFINE(%x, fact of %t; ule)
     %t = add %x, 5                      %x: SUBTRACT(fact of %t, 5)
     %c = and i1 %d, %e    (is true)     both are 1
     %c = phi i1 [false, …], [%d, …]     %d is 1, and so are the conditions on the way to the φ
@@ -32,7 +33,7 @@ _DEEPEST = 8  # how many operations are undone
 _LOOKED_THROUGH = np.zeros(len(Opcode), bool)
 _LOOKED_THROUGH[[
     Opcode.FREEZE, Opcode.PTRTOINT, Opcode.INTTOPTR, Opcode.BITCAST, Opcode.ZEXT, Opcode.SEXT,
-    Opcode.TRUNC, Opcode.ADD, Opcode.SUB, Opcode.XOR, Opcode.AND,
+    Opcode.TRUNC, Opcode.ADD, Opcode.SUB, Opcode.XOR, Opcode.AND, Opcode.OR,
 ]] = True  # fmt: skip
 # The solver's predicate by the program's; -1 for those of floating point.
 PREDICATE = np.full(len(IrPredicate), -1, np.int64)
@@ -273,12 +274,22 @@ class _Search:
             chosen = np.isin(opcode, codes) & tracked
             parts.append(self._made(level.chosen(chosen), 0, operator, fact[chosen]))
         for code, operator in (
-            (Opcode.ADD, Operator.SUBTRACT), (Opcode.SUB, Operator.ADD),
-            (Opcode.XOR, Operator.XOR), (Opcode.AND, Operator.BITS_WHERE),
-        ):  # fmt: skip
+            (Opcode.ADD, Operator.SUBTRACT),
+            (Opcode.SUB, Operator.ADD),
+            (Opcode.XOR, Operator.XOR),
+        ):
             chosen = (opcode == code) & tracked & self._is_constant(row, 1)
             pairs = np.stack([level.fact[chosen], self._names(row[chosen], 1)], axis=1)
             parts.append(self._made(level.chosen(chosen), 0, operator, pairs))
+        # t = x & y has the bits of x where y is 1; t = x | y is at least x, as an unsigned number.
+        for place in (0, 1):
+            chosen = (opcode == Opcode.AND) & tracked
+            pairs = np.stack([level.fact[chosen], self._names(row[chosen], 1 - place)], axis=1)
+            parts.append(self._made(level.chosen(chosen), place, Operator.BITS_WHERE, pairs))
+            chosen = (opcode == Opcode.OR) & tracked
+            pairs = np.stack([self._names(row[chosen], place), level.fact[chosen]], axis=1)
+            found = self._made(level.chosen(chosen), place, Operator.REFINE, pairs, Predicate.ULE)
+            parts.append(found)
         chosen = (opcode == Opcode.SUB) & tracked & self._is_constant(row, 0)  # c - x
         pairs = np.stack([self._names(row[chosen], 0), level.fact[chosen]], axis=1)
         parts.append(self._made(level.chosen(chosen), 1, Operator.SUBTRACT, pairs))

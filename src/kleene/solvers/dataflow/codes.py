@@ -25,7 +25,7 @@ class Operator(IntEnum):
     CONSTANT = 2  # the number `a`, as bits
     GIVEN = 3  # row `a` of the given facts
     JOIN = 4  # [x, …] one of these; of one operand a copy
-    PHI = 5  # [x, g, y, h, …] x if g has a value, y if h has, …
+    PHI = 5  # [x, g, y, h, …] x if g has a value, y if h has, …; with an odd last one, met with it
     MEET = 6  # [x, …] all of these hold of one value
     REFINE = 7  # [x, y] x, given that `x P y` holds; P is the predicate `a`
     EXCLUDE = 8  # [x, c, d, …] x, given that it is none of the constants, which ascend

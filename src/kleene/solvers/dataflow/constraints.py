@@ -324,6 +324,5 @@ def checked(constraints: Constraints) -> None:
     fewest[Operator.WHEN_OTHER] = 2
     code, lengths = constraints.operator, np.diff(constraints.offsets)
     assert ((fewest[code] <= lengths) & (lengths <= most[code])).all(), "a number of operands"
-    assert not (lengths[code == Operator.PHI] % 2).any(), "PHI has pairs"
     asked = constraints.attribute[(code == Operator.REFINE) | (code == Operator.COMPARE)]
     assert ((asked >= min(Predicate)) & (asked <= max(Predicate))).all(), "a predicate"

@@ -681,10 +681,12 @@ def evaluate(
             reduce(facts, row, wide)
     elif code == _PHI:
         set_nothing(facts, row, 0)
-        for place in range(start, end, 2):
+        for place in range(start, end - 1, 2):
             if facts[operands[place + 1] * STRIDE + STATE] & HAS_VALUE:
                 join(facts, row, operands[place] * STRIDE)
         reduce(facts, row, wide)
+        if (end - start) & 1:
+            meet(facts, row, operands[end - 1] * STRIDE, wide)
     elif code == _COMPARE:
         _compare(facts, row, number, operands[start] * STRIDE, operands[start + 1] * STRIDE)
     elif code == _REFINE:

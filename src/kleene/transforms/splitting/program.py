@@ -236,7 +236,8 @@ def values_tested(program: Program) -> tuple[I64, I64, U8]:
 
     A condition is looked through: compares, `and`, `or` and `xor` of conditions, selects, casts,
     `freeze`; and, as derived tests, φ of conditions (`a && b`), with the conditions under which
-    control comes to the φ, and arithmetic with a constant, as in `(x & 3) == 0` or `x - 1 < 9`.
+    control comes to the φ, `(x & y) == 0`, `(x | y) == 0` and arithmetic with a constant, as in
+    `x - 1 < 9`.
     """
     table = program.instructions
     last = program.blocks.instruction_offsets[1:] - 1
@@ -359,9 +360,10 @@ def _looked_through(
         computes = np.isin(code, _ARITHMETIC) | np.isin(code, _OF_CONDITIONS)
         derived = derived | (computes & ~is_condition[table.type[row]]) | is_choice[row]
         pair, place = ragged(table.offsets[:-1][row], table.offsets[1:][row])
-        # Of `x + y` a bound tells nothing about either, if both are unknown.
+        # Of `x + y` a bound tells nothing about either, if both are unknown. That `x | y` is 0, or
+        # some bits of `x & y` are, tells of both.
         is_constant = (table.operands[place] >= low) & (table.operands[place] < high)
-        has_constant = np.zeros(len(row), bool)
+        has_constant = (code == Opcode.AND) | (code == Opcode.OR)
         has_constant[pair[is_constant]] = True
         keep = ~(computes & ~is_condition[table.type[row]] & ~has_constant)[pair]
         pair, place = pair[keep], place[keep]

@@ -6,7 +6,9 @@ are to be compiled with `-ftrivial-auto-var-init=pattern`, by which locals start
 has these was not assigned. Constants of these bytes that are used as masks are left out.
 
 A write that may assign a variable in memory, a call that gets its address among them, counts as an
-assignment. A call whose callee reads the variable, and never writes it, is a use.
+assignment. A call that gets the variable's address, and whose callee reads and never writes it, is
+a use. What a callee may read by ways through memory is none: an address that was once stored
+somewhere would make every later call a use.
 """
 
 from __future__ import annotations
@@ -46,6 +48,8 @@ def findings(context: Context) -> Iterator[Finding]:
     gen[_unwritten(context)] = True
     gen[_filled(context)] = True
     kill = _assigned(context)
+    kill[program.bases[ValueKind.ARGUMENT] : program.bases[ValueKind.BLOCK]] = True
+    kill[graph.first_result : graph.first_result + len(program.function_table)] = True
     along = EdgeKind.SAME | EdgeKind.CAST
     evidence = Evidence(context, graph, gen, kill, along)
     behind, before = _left_by_calls(context)
@@ -56,15 +60,20 @@ def findings(context: Context) -> Iterator[Finding]:
     place = np.arange(len(owner)) - table.offsets[owner]
     opcode = table.opcode[owner]
     uses = np.isin(opcode, [*BINARY, *(CASTS - {Opcode.BITCAST}), Opcode.ICMP, Opcode.FCMP,
-                            Opcode.BR, Opcode.SWITCH, Opcode.GETELEMENTPTR])  # fmt: skip
+                            Opcode.GETELEMENTPTR])  # fmt: skip
+    # What is switched on, not the cases: 0xAA may be one of them.
+    uses |= np.isin(opcode, (Opcode.BR, Opcode.SWITCH, Opcode.SELECT)) & (place == 0)
     uses |= (opcode == Opcode.LOAD) | ((opcode == Opcode.STORE) & (place == 1))
-    uses |= np.isin(opcode, list(CALLS)) & (place > 0) & _is_outside(context)[owner]
-    uses |= (opcode == Opcode.SELECT) & (place == 0)
+    # Reading a variable to pass or return it is a use as well: what becomes of it is not followed.
+    uses |= np.isin(opcode, list(CALLS)) & (place > 0) & ~_is_note(context)[owner]
+    uses |= opcode == Opcode.RET
     names = context.split.operand.astype(np.int64)
     rows = np.flatnonzero(uses & context.block_is_reached[table.block[owner]])
     undefined = np.zeros(graph.n_names, bool)
     undefined[undefined_constants(context)] = True
-    rows = rows[evidence.has(names[rows]) | undefined[names[rows]]]
+    # Compilers pass and return undefined constants where nobody reads them.
+    hands_on = np.isin(opcode, [*CALLS, Opcode.RET])
+    rows = rows[evidence.has(names[rows]) | (undefined[names[rows]] & ~hands_on[rows])]
     kinds = program.types.kind[program.value_types[table.operands[rows]]]
     rows = rows[np.isin(kinds, (TypeKind.INT, TypeKind.POINTER, TypeKind.FLOAT))]
     # Masks of these bytes are not unusual.
@@ -209,12 +218,15 @@ def _may_leave(context: Context, function: int) -> Callable[[Ints], bool]:
 
 
 def _read_by_calls(context: Context, evidence: Evidence) -> list[tuple[int, int]]:
-    """Return the calls whose callees read what has no value and never write it; -1 for names."""
+    """Return the calls that get the address of what has no value, read it and never write it.
+
+    The names are -1.
+    """
     points_to, table = context.points_to, context.program.instructions
     memory = points_to.memory_ssa(calls_read=True, only_overwritten=True)
     reads = memory.reads
     is_call = np.isin(table.opcode[reads.instruction], list(CALLS)) & (reads.name >= 0)
-    is_call &= ~_is_outside(context)[reads.instruction]
+    is_call &= ~context.calls.may_return_any[reads.instruction]
     is_call &= context.block_is_reached[table.block[reads.instruction]]
     rows = distinct(reads.instruction[is_call])
     _, writes = points_to.effects.instruction_bits(rows)
@@ -224,9 +236,23 @@ def _read_by_calls(context: Context, evidence: Evidence) -> list[tuple[int, int]
         bits = writes[np.searchsorted(rows, row)]
         locations = memory.locations[int(reads.variable[index])].tolist()
         is_written = any(int(bits[r >> 6]) >> (r & 63) & 1 for r in locations)
-        if not is_written and _is_undefined(context, evidence, memory, int(reads.name[index])):
+        if is_written or not _is_passed(context, row, locations):
+            continue
+        if _is_undefined(context, evidence, memory, int(reads.name[index])):
             found.append((row, -1))
     return found
+
+
+def _is_passed(context: Context, call: int, regions: list[int]) -> bool:
+    """Return whether an argument of a call is an address in the variable of regions, for sure."""
+    points_to, table = context.points_to, context.program.instructions
+    solution, allocation = points_to.solution, points_to.system.locations.allocation
+    wanted = {int(allocation[o]) for region in regions for o in points_to.regions.members[region]}
+    for value in table.operands_of(call)[1:].tolist():
+        held = solution.rows.objects(int(solution.row_of[value]))
+        if len(held) and not solution.unknown[value] and set(allocation[held].tolist()) <= wanted:
+            return True
+    return False
 
 
 def _is_undefined(context: Context, evidence: Evidence, memory: MemorySSA, name: int) -> bool:
@@ -310,15 +336,14 @@ def _unwritten(context: Context) -> I64:
     return found[single | ~written[variable]] if len(found) else found
 
 
-def _is_outside(context: Context) -> Bools:
-    """Return which instructions are calls of code outside, LLVM's notes left out."""
+def _is_note(context: Context) -> Bools:
+    """Return which instructions are calls of LLVM's own functions."""
     program, table = context.program, context.program.instructions
-    found = context.calls.may_return_any.copy()
-    callee = table.operands[np.minimum(table.offsets[:-1], max(len(table.operands) - 1, 0))]
-    named = found & (callee < len(program.globals))
-    rows = np.flatnonzero(named)
-    symbols = program.globals.name[callee[rows]]
-    found[rows[program.strings.begin_with(symbols, b"llvm.")]] = False
+    found = np.zeros(len(table), bool)
+    rows = np.flatnonzero(np.isin(table.opcode, list(CALLS)))
+    callee = table.operands[table.offsets[rows]]
+    rows, callee = rows[callee < len(program.globals)], callee[callee < len(program.globals)]
+    found[rows[program.strings.begin_with(program.globals.name[callee], b"llvm.")]] = True
     return found
 
 

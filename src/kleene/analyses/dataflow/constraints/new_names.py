@@ -45,11 +45,16 @@ def _inserted_phis(w: Writer, names: I64, width: I64, wide: I64) -> None:
     guard = w.edge_name[edges[offsets[block[owner]] + nth]]
     value = split.operands[flat].astype(np.int64)
     known = value >= 0
-    pairs = np.stack([value[known], guard[known]], axis=1)
     counts = np.bincount(owner[known], minlength=len(rows))
-    w.build.define(
-        names[rows], Operator.PHI, pairs, offsets=offsets_of(2 * counts), width=wide[rows]
-    )
+    # Last the value itself: what holds where it is defined holds of all its names, and a name that
+    # is joined with itself around a loop would keep what the definition has lost on the way down.
+    starts = offsets_of(2 * counts + 1)
+    operands = np.empty(int(starts[-1]), np.int64)
+    is_pair = np.ones(len(operands), bool)
+    is_pair[starts[1:] - 1] = False
+    operands[is_pair] = np.stack([value[known], guard[known]], axis=1).ravel()
+    operands[~is_pair] = split.value[rows]
+    w.build.define(names[rows], Operator.PHI, operands, offsets=starts, width=wide[rows])
 
 
 def _sigmas(w: Writer, names: I64, width: I64) -> None:

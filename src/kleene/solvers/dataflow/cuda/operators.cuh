@@ -1206,12 +1206,15 @@ __device__ __noinline__ void evaluate(long long* facts, i64 row, i64 name, const
     } else {
       if (((i64)(code) == (i64)(5LL))) {
         set_nothing(facts, row, 0);
-        for (place = start; place < end; place += 2) {
+        for (place = start; place < ((i64)(end) - (i64)(1)); place += 2) {
           if (((i64)(facts[((i64)(((i64)(operands[((i64)(place) + (i64)(1))]) * (i64)(8LL))) + (i64)(6LL))]) & (i64)(1LL))) {
             join(facts, row, ((i64)(operands[place]) * (i64)(8LL)));
           }
         }
         reduce(facts, row, wide);
+        if (((i64)(((i64)(end) - (i64)(start))) & (i64)(1))) {
+          meet(facts, row, ((i64)(operands[((i64)(end) - (i64)(1))]) * (i64)(8LL)), wide);
+        }
       } else {
         if (((i64)(code) == (i64)(16LL))) {
           _compare(facts, row, number, ((i64)(operands[start]) * (i64)(8LL)), ((i64)(operands[((i64)(start) + (i64)(1))]) * (i64)(8LL)));
