@@ -22,6 +22,7 @@ from tests.offload.plans.generated import Compared, plans_of
 pytestmark = pytest.mark.skipif(host.problem() is not None, reason=str(host.problem()))
 
 CODE = """
+#include <assert.h>
 #include <math.h>
 #include <stdbool.h>
 float rms(int n, const float *a) {
@@ -52,6 +53,12 @@ void scaled(int n, float by, float *a) {
   bool is = 0.5 * by;
   for (int i = 0; i < n; i++) a[i] = t * 1000 + (float)u + is;
 }
+void checked(int n, int *a) {
+  int k = n;
+  assert(n < 100);
+  if (n < 3) k = 2; else { int unused; }
+  for (int i = 0; i < n; i++) a[i] = k;
+}
 int named(int is, int lambda, const int *in) {
   int None = 0;
   for (int i = 0; i < is + lambda; i++) None += in[i];
@@ -64,6 +71,7 @@ ARGUMENTS = {
     "both": [(5, np.ones(5, np.int32)), (5, np.zeros(5, np.int32))],
     "below": [(n, 4, np.zeros(4, np.uint32)) for n in (0, 1, 9)],
     "scaled": [(3, np.float32(by), np.zeros(3, np.float32)) for by in (0.1, 1.7, 0.0)],
+    "checked": [(n, np.zeros(9, np.int32)) for n in (2, 9)],
     "named": [(2, 3, np.arange(5, dtype=np.int32))],
 }
 

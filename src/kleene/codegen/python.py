@@ -241,16 +241,21 @@ class _Driver:
                     self.write(depth, f"{self.name(symbol)} = {self.value(value)}")
                 case tree.If(condition=condition, then=then, otherwise=otherwise):
                     self.write(depth, f"if {self.value(condition)}:")
-                    self._assignments(then, depth + 1)
-                    if not then:
-                        self.write(depth + 1, "pass")
+                    self._inside(then, depth + 1)
                     if otherwise:
                         self.write(depth, "else:")
-                        self._assignments(otherwise, depth + 1)
+                        self._inside(otherwise, depth + 1)
                 case tree.Declare() | tree.Evaluate():
                     pass
                 case _:
                     raise CannotError(f"a statement of line {one.place.line} of the host")
+
+    def _inside(self, statements: tuple[tree.Statement, ...], depth: int) -> None:
+        """Write statements under a condition: something, though none of them may be written."""
+        n_lines = len(self.lines)
+        self._assignments(statements, depth)
+        if len(self.lines) == n_lines:
+            self.write(depth, "pass")
 
     def _given(self, passed: list[Passed]) -> str:
         texts = []

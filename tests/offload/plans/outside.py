@@ -14,6 +14,7 @@ from __future__ import annotations
 import ctypes
 import json
 import os
+import re
 import signal
 import sys
 import tempfile
@@ -77,13 +78,24 @@ class Original:
         command += ["-fPIC", "-fno-sanitize=all", "-fno-strict-aliasing", *flags, "original.c"]
         # What overlaps though it must not has a meaning if the compiler makes nothing of it.
         command += [f"-D{word}=" for word in ("restrict", "__restrict", "__restrict__")]
-        done = tidy.run([*command, "-o", "original.so", "-Wl,-z,lazy", "-lm"], cwd=str(folder))
-        if done.returncode:
-            raise SourceError(None, "c/compile", done.stderr.decode(errors="replace")[:500])
-        try:
-            self._library = ctypes.CDLL(str(folder / "original.so"), os.RTLD_LAZY)
-        except OSError as error:  # a variable of another file
-            raise SourceError(None, "c/compile", str(error)) from None
+        missing: list[str] = []
+        while True:
+            lines = [f"char {name}[1 << 16] __attribute__((aligned(64)));" for name in missing]
+            (folder / "missing.c").write_text("\n".join(lines))
+            name = f"original{len(missing)}.so"
+            done = tidy.run(
+                [*command, "missing.c", "-o", name, "-Wl,-z,lazy", "-lm"], cwd=str(folder)
+            )
+            if done.returncode:
+                raise SourceError(None, "c/compile", done.stderr.decode(errors="replace")[:500])
+            try:
+                self._library = ctypes.CDLL(str(folder / name), os.RTLD_LAZY)
+                return
+            except OSError as error:  # a variable of another file: zeros stand for it
+                told = re.search(r"undefined symbol: (\w+)$", str(error))
+                if told is None or len(missing) > 20:
+                    raise SourceError(None, "c/compile", str(error)) from None
+                missing.append(told[1])
 
     def function(self, plan: Plan) -> Callable[..., Any]:
         """Return a function that is called with the values of its parameters."""
