@@ -25,6 +25,9 @@ union parts { int whole; short half[2]; unsigned char bytes[4]; };
 static const int table[8] = {3, 1, 4, 1, 5, 9, 2, 6};
 static const float weights[4] = {0.5f, 1.25f, 3.0f, 2.0f};
 static const struct pair pairs[3] = {{1, 10}, {2, 20}, {3, 30}};
+static char words[8] = "words";
+extern int snprintf(char *, unsigned long, const char *, ...);
+static const char *text(int x) { return x > 3 ? words : x < 0 ? "" : "text"; }
 static int twice(int x) { return x > 1000 || x < -1000 ? 0 : 2 * x; }
 static int half(int x) { return x / 2; }
 static int down(int n) { return n <= 0 ? 0 : 1 + down(n - 1); }
@@ -86,6 +89,23 @@ const char *s = "hello"; while (*s && C) s++; V = *s;
 char s[6] = "ab"; char *p = strchr(s, 'b'); if (p) *p = (char)X; V = s[1]; if (p) V = (int)(p \
 - s);
 char s[10]; for (int i = 0; i < N && i < 9; i++) s[i] = 'a'; V = 1;
+char s[12] = "abcdef"; int i; for (i = 0; s[i]; i++) if (C) s[i] = 'x'; V = i; V = i - strlen(s);
+char s[12] = "abcdef"; s[X & 7] = (char)Y; int i = 0; while (i < 11 && s[i] != 0) i++; V = i;
+char s[12]; int n = X & 7; memset(s, 'a', n); s[n] = 0; V = (int)strlen(s) - n; s[Y & 7] = 0; \
+V = strlen(s) <= (unsigned)n;
+char s[16] = "ab", t[8] = "cd"; strcat(s, t); V = (int)strlen(s); if (C) strcat(s, s + 1); else \
+t[1] = 0; V = (int)strlen(t);
+char s[8], t[8] = "xyz"; memcpy(s, t, (X & 3) + 1); s[7] = 0; V = s[0]; t[Y & 7] = (char)X; V = \
+(int)strlen(t);
+char *p = malloc(4); if (p) { strcpy(p, C ? "abc" : "a"); V = (int)strlen(p); p[X & 3] = 'b'; \
+p[3] = 0; V = strlen(p) > 1; free(p); }
+char s[8] = "abc"; char *p = C ? s : s + 1; *p = (char)Y; V = (int)strlen(s); p[1] = 0; V = V + \
+(int)strlen(s);
+int i = 0; while (words[i]) i++; V = i; words[X & 3] = (char)(Y | 1); V = (int)strlen(words);
+const char *s = text(X); int n = (int)strlen(s); V = n; if (C) words[1] = 0; V = n - \
+(int)strlen(s);
+const char *s = words; for (int k = 0; k < 3; k++) { V = (int)strlen(s); s = text(V); }
+char s[6]; snprintf(s, N, "%d", X); V = (int)strlen(s) < N;
 V = C ? X : C ? Y : N;
 V = (X > 0) - (X < 0); V = !V; V = -V;
 V = X > Y ? X : Y; V = V < 100 ? V : 100; V = V > 0 ? V : 0;

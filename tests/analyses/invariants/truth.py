@@ -16,6 +16,7 @@ from kleene.analyses.invariants.flat import Base, Cell
 from kleene.analyses.invariants.numbers import Numbers
 from kleene.analyses.invariants.solve import Run
 from kleene.analyses.invariants.storage import freed
+from kleene.analyses.invariants.strings import LENGTH, pointer_of
 from kleene.ir import Program
 from tests.seeds import IS_DEEP
 
@@ -119,6 +120,9 @@ class Oracle:
         while at is not None and here != key.context:
             here = self.code.flat.contexts[here][2]
             at = at.parent
+        pointer = pointer_of(key)
+        if at is not None and pointer is not None:
+            return self.length(at.values.get(pointer.value))
         if at is None or key.value not in at.values:
             return None
         value = at.values[key.value]
@@ -142,6 +146,8 @@ class Oracle:
             if not isinstance(pointer, Pointer) or pointer.object < 0:
                 return None
             object = pointer.object
+        if cell.offset == LENGTH and cell.size == 0:
+            return self.length(Pointer(object, 0))
         if cell == freed(cell.object):
             return int(object in self.execution.freed)
         content = self.execution.objects[object][cell.offset : cell.offset + cell.size]
@@ -149,6 +155,14 @@ class Oracle:
             return None
         found, kind = int.from_bytes(bytes(content), "little"), self.code.flat.kinds[cell]
         return kind.wrap(found) if kind.format is None else kind.format.rank_of_bits(found)
+
+    def length(self, pointer: object) -> int | None:
+        """Return how many bytes are in front of the first 0; None if some were never written."""
+        if not isinstance(pointer, Pointer) or pointer.object < 0 or pointer.offset < 0:
+            return None
+        content = self.execution.objects[pointer.object][pointer.offset :]
+        end = content.index(0) if 0 in content else len(content)
+        return end if None not in content[:end] and end < len(content) + 1 else None
 
     def passed(self, frame: Frame, row: int) -> None:
         """No check that fails always, or is unreachable, stands where a run goes on."""

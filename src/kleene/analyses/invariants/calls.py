@@ -16,6 +16,8 @@ from kleene.analyses.invariants.expressions import (
     Condition,
     Either,
     Form,
+    Key,
+    Kind,
     Relation,
     Unknown,
     negation,
@@ -27,9 +29,11 @@ from kleene.analyses.invariants.library import Bound, Model, Touch, text_of, wit
 from kleene.analyses.invariants.objects import Address
 from kleene.analyses.invariants.operations import AnyValue, Assign, Guard
 from kleene.analyses.invariants.storage import Filled, MayFree, freed
+from kleene.analyses.invariants.strings import length_of
 from kleene.ir import Program
 from kleene.ir.views import Constant
 
+_MEASURED = -(1 << 58)  # variables for lengths before a call, by the call
 _MOST = 1 << 40  # bytes of an object, at most: what is inside of one is less far from its start
 
 
@@ -77,7 +81,9 @@ class _Call:
         model, builder = self.model, self.builder
         if model.effect:
             self._effect()
+        self._end_strings()
         touches = self.check_memory()
+        made = self._measured()
         for one in touches:
             if one.is_write:
                 self._write(one)  # what was there may be gone
@@ -86,6 +92,7 @@ class _Call:
         if model.frees is not None:
             self._check_freed(self._address(model.frees))
         self._result()
+        self._make_string(made)
         for one in touches:
             if one.until is not None:
                 self._write_until(one, one.until)
@@ -137,7 +144,7 @@ class _Call:
     def _write(self, touch: Touch) -> None:
         """Write to the object of an argument; how many bytes, and which, if that is known."""
         address = self._address(touch.argument)
-        length = self._bound(touch.size) if touch.size is not None and touch.is_exact else None
+        length = self._bound(touch.size) if touch.size and self._is_exact(touch) else None
         is_zero = touch.content is not None and (
             self.values.constant(self.arguments[touch.content]) == 0
         )
@@ -216,10 +223,25 @@ class _Call:
             inside = Either(Relation(length, "eq"), Both(Relation(length.scaled(-1), "le"), inside))
         if touch.may_be_null:
             inside = Either(negation(address.is_present), inside)
-        return inside if touch.is_exact else Either(inside, Unknown())
+        return inside if self._is_exact(touch) else Either(inside, Unknown())
+
+    def _is_exact(self, touch: Touch) -> bool:
+        """Return whether all bytes are touched: those of strings, where their lengths are known."""
+        lengths = touch.size.lengths if touch.size is not None else ()
+        return touch.is_exact or (bool(lengths) and None not in map(self._length, lengths))
 
     def _bound(self, bound: Bound) -> Form | None:
         """Return a number of the model as a form; None where it is not linear or not known."""
+        if bound.lengths:
+            lengths = [self._length(one) for one in bound.lengths]
+            if None in lengths:  # one string is no longer than there is room for it
+                is_one = len(lengths) == 1
+                room = Bound(bound.constant - 1, room=bound.lengths[0])
+                return self._bound(room) if is_one else None
+            total = Form((), bound.constant)
+            for key in lengths:
+                total = total.plus(only(key))
+            return total
         if bound.room is not None:
             address = self._address(bound.room)
             size = None
@@ -236,6 +258,73 @@ class _Call:
                 return None
             found = found.scaled(form.constant) if not form.terms else form.scaled(found.constant)
         return found.shifted(bound.constant)
+
+    # Strings
+
+    def _length(self, argument: int) -> Key | None:
+        """Return the variable for the length of the string at an argument."""
+        if argument >= len(self.arguments):
+            return None
+        return length_of(self.builder.flat, self._address(argument))
+
+    def _end_strings(self) -> None:
+        """Go on only where strings that are measured end inside of their objects."""
+        bounds = [one.size for one in self.model.touches if one.size is not None]
+        measured = {one for bound in bounds for one in bound.lengths}
+        if self.model.measures is not None:
+            measured.add(self.model.measures)
+        for argument in sorted(measured):
+            key, address = self._length(argument), self._address(argument)
+            if key is not None and address.object is not None:
+                size = self.builder.flat.objects[address.object].size
+                if size is not None:
+                    inside = Relation(only(key).plus(size, -1).shifted(1), "le")
+                    self.builder.emit(self.block, Guard(inside))
+
+    def _measured(self) -> Form | None:
+        """Set a variable to the length of the string that will be made; return it if it is known.
+
+        Lengths are those before the call writes anything.
+        """
+        string = self.model.string
+        if string is None or string.how == "below":
+            return None
+        bound = Bound(0, lengths=(string.source,)) if string.how == "copies" else string.bound
+        keys = [self._length(one) for one in bound.lengths]
+        if None in keys or self._length(string.argument) is None:
+            return None
+        total = self._bound(bound)
+        assert total is not None
+        key = Base(self.context, _MEASURED - self.value)
+        self.builder.flat.kinds[key] = Kind(64, False)
+        self.builder.emit(self.block, Assign(key, total))
+        return only(key)
+
+    def _make_string(self, length: Form | None) -> None:
+        """Say how long the string is that the call has made, where writes have made it any."""
+        string = self.model.string
+        key = None if string is None else self._length(string.argument)
+        if string is None or key is None:
+            return
+        if string.how == "is" and length is not None:
+            self.builder.emit(self.block, Assign(key, length))
+            return
+        most = self._bound(string.bound)
+        if most is None:
+            return
+        unless: Condition
+        if string.how == "copies" and length is not None:  # unless n <= length
+            holds: Condition = Relation(only(key).plus(length, -1), "eq")
+            unless = Relation(most.plus(length, -1), "le")
+        elif string.how == "below":  # unless n <= 0, or null is returned
+            holds = Relation(only(key).plus(most, -1).shifted(1), "le")
+            unless = Relation(most, "le")
+            if self.model.may_be_null:
+                result = Relation(only(self.values.base(self.context, self.value)), "eq")
+                unless = Either(unless, result)
+        else:
+            return
+        self.builder.emit(self.block, Guard(Either(unless, holds)))
 
     # Results
 
@@ -256,6 +345,9 @@ class _Call:
             builder.emit(self.block, Assign(freed(object), ZERO))
         elif model.is_inside:
             self._place_inside()
+        elif model.measures is not None and (key := self._length(model.measures)) is not None:
+            result = only(self.values.base(self.context, self.value))
+            builder.emit(self.block, Guard(Relation(result.plus(only(key), -1), "eq")))
         elif model.result is not None and self.values.width(self.value) > 1:
             for condition in self._within(*model.result):
                 builder.emit(self.block, Guard(condition))

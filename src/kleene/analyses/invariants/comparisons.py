@@ -5,8 +5,11 @@ from __future__ import annotations
 from math import isqrt
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from kleene.algebra.float_interval import FloatFormat
 from kleene.analyses.invariants.expressions import (
+    ZERO,
     Always,
     Both,
     Compared,
@@ -14,15 +17,18 @@ from kleene.analyses.invariants.expressions import (
     Congruent,
     Either,
     Form,
+    Implied,
     Kind,
     Relation,
     Same,
     Unknown,
     negation,
+    only,
 )
 from kleene.analyses.invariants.floats import LOOSE, compared, of_classes
 from kleene.analyses.invariants.library import model_of
-from kleene.ir.codes import Flag, Opcode, Predicate, ValueKind
+from kleene.analyses.invariants.strings import length_of_object
+from kleene.ir.codes import CALLS, Flag, Opcode, Predicate, ValueKind
 
 if TYPE_CHECKING:
     from kleene.analyses.invariants.values import Values
@@ -32,6 +38,9 @@ _WORDS = {
     Predicate.SGT: "sgt", Predicate.SGE: "sge", Predicate.ULT: "ult", Predicate.ULE: "ule",
     Predicate.UGT: "ugt", Predicate.UGE: "uge",
 }  # fmt: skip
+
+
+_MAY_WRITE = {*CALLS, Opcode.STORE, Opcode.ATOMICRMW, Opcode.CMPXCHG}
 
 
 class Comparisons:
@@ -58,6 +67,10 @@ class Comparisons:
         if a is None or b is None:
             return Unknown()
         plain = _compared(predicate, a, b, kind)
+        if predicate in ("eq", "ne") and b == ZERO:
+            end = self._end_of_string(context, row, left)
+            if end is not None:
+                return Same(end if predicate == "eq" else negation(end), plain)
         if predicate in ("eq", "ne") and not b.terms:
             extra = self._values.flag_condition(a, b.constant) or self._remainder(
                 context, left, b.constant
@@ -66,6 +79,48 @@ class Comparisons:
                 return Same(extra, plain) if predicate == "eq" else Same(negation(extra), plain)
         square = None if b.terms else self._square(context, left, predicate, b.constant)
         return plain if square is None else Same(square, plain)
+
+    def _end_of_string(self, context: int, row: int, value: int) -> Condition | None:
+        """Return what follows where a byte of a string is 0 at index i, and where it is not.
+
+        With L the length of the string: 0 is behind L or at L, and what is not 0 is not at L. That
+        holds while nothing is written, so the byte must be read in the block that the comparison
+        ends, with nothing between that may write.
+        """
+        load = value - self._first_instruction
+        if load >= 0 and self._table.opcode[load] in (Opcode.SEXT, Opcode.ZEXT):
+            load = int(self._table.operands_of(load)[0]) - self._first_instruction
+        if load < 0 or self._table.opcode[load] != Opcode.LOAD or not self._is_tested(row, load):
+            return None
+        if self._values.width(self._first_instruction + load) != 8:
+            return None
+        address = self._values.address(context, int(self._table.operands_of(load)[0]))
+        if address.object is None or address.offset is None:
+            return None
+        flat = self._values.flat
+        if flat.objects[address.object].size is None:
+            return None
+        length = only(length_of_object(flat, address.object))
+        behind = length.plus(address.offset, -1)  # L - i
+        return Implied(Relation(behind, "le"), Relation(behind, "ne"))
+
+    def _is_tested(self, row: int, load: int) -> bool:
+        """Return whether a comparison of what is loaded is the test that its block ends with."""
+        table, program = self._table, self._values.program
+        block = int(table.block[row])
+        end = int(program.blocks.instruction_offsets[block + 1]) - 1
+        test = self._first_instruction + row
+        if table.block[load] != block or table.opcode[end] != Opcode.BR:
+            return False
+        if int(table.operands_of(end)[0]) != test or table.flags[load] & Flag.VOLATILE:
+            return False
+        between = set(table.opcode[load + 1 : end].tolist())
+        function = int(program.instruction_function[row])
+        blocks = program.function_table.block_offsets[function : function + 2]
+        first, last = program.blocks.instruction_offsets[blocks].tolist()
+        used = table.operands[table.offsets[first] : table.offsets[last]]
+        is_used_once = np.count_nonzero(used == test) == 1
+        return is_used_once and not between & _MAY_WRITE
 
     def _floats(self, context: int, row: int, left: int, right: int) -> Condition:
         format, predicate = self._values.format(left), int(self._table.sub[row])

@@ -23,6 +23,7 @@ from kleene.analyses.invariants.expressions import (
 from kleene.analyses.invariants.flat import Base, Cell, Edge, FlatFunction, Site, Source
 from kleene.analyses.invariants.operations import Havoc, Operation
 from kleene.analyses.invariants.storage import name_of
+from kleene.analyses.invariants.strings import pointer_of
 from kleene.ir import Program
 
 
@@ -251,7 +252,9 @@ def _named(program: Program, flat: FlatFunction, members: list[Key]) -> str:
     """Return what the source calls a variable: the name that most of its values have."""
     names: Counter[str] = Counter()
     for key in members:
-        if isinstance(key, Base) and key.value >= 0:
+        if isinstance(key, Base) and (pointer := pointer_of(key)) is not None:
+            names.update(f"length({one})" for one in program.variables_of(pointer.value))
+        elif isinstance(key, Base) and key.value >= 0:
             names.update(program.variables_of(key.value))
         elif isinstance(key, Cell):
             object = flat.objects[key.object]

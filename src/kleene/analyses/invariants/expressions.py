@@ -193,6 +193,17 @@ class Same(NamedTuple):
         return Same(negation(self.left), negation(self.right))
 
 
+class Implied(NamedTuple):
+    """What follows from a condition that is not known, and what from its negation."""
+
+    left: Condition
+    right: Condition
+
+    def negated(self) -> Condition:
+        """Return the same of the negation."""
+        return Implied(self.right, self.left)
+
+
 class Congruent(NamedTuple):
     """Whether a form is `rest` modulo `modulus`."""
 
@@ -224,7 +235,7 @@ class Unknown(NamedTuple):
         return self
 
 
-Condition = Relation | Compared | Congruent | Both | Either | Same | Always | Unknown
+Condition = Relation | Compared | Congruent | Both | Either | Same | Implied | Always | Unknown
 
 
 def negation(condition: Condition) -> Condition:
@@ -263,8 +274,9 @@ def show(
     if isinstance(condition, Both):
         return f"{show(condition.left, name, format)} and {show(condition.right, name, format)}"
     if isinstance(condition, Same):
-        return show(condition.left, name, format)
-    return "the condition" if isinstance(condition, Unknown) else str(condition.holds).lower()
+        is_partial = isinstance(condition.left, Implied)
+        return show(condition.right if is_partial else condition.left, name, format)
+    return str(condition.holds).lower() if isinstance(condition, Always) else "the condition"
 
 
 def _show_ranks(relation: Relation, format: FloatFormat, name: Callable[[Key], str]) -> str:
@@ -290,7 +302,7 @@ def keys_of(condition: Condition) -> Iterator[Key]:
     elif isinstance(condition, Compared):
         yield from condition.left.keys
         yield from condition.right.keys
-    elif isinstance(condition, (Both, Either, Same)):
+    elif isinstance(condition, (Both, Either, Same, Implied)):
         yield from keys_of(condition.left)
         yield from keys_of(condition.right)
 
@@ -304,7 +316,7 @@ def replaced(condition: Condition, forms: Callable[[Key], Form | None]) -> Condi
     if isinstance(condition, Compared):
         left, right = condition.left.replaced(forms), condition.right.replaced(forms)
         return condition._replace(left=left, right=right)
-    if isinstance(condition, (Both, Either, Same)):
+    if isinstance(condition, (Both, Either, Same, Implied)):
         left_, right_ = replaced(condition.left, forms), replaced(condition.right, forms)
         return type(condition)(left_, right_)
     return condition
@@ -316,6 +328,6 @@ def forms_of(condition: Condition) -> Iterator[Form]:
         yield condition.form
     elif isinstance(condition, Compared):
         yield condition.left.plus(condition.right, -1)
-    elif isinstance(condition, (Both, Either, Same)):
+    elif isinstance(condition, (Both, Either, Same, Implied)):
         yield from forms_of(condition.left)
         yield from forms_of(condition.right)

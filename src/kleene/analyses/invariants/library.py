@@ -1,7 +1,8 @@
 """What functions outside of the program do, as far as numbers and memory go: a table of models.
 
 A line has names and effects: `read: fills $1 [$2]; result -1 .. $2`. `$k` is the k-th argument,
-`room $k` the number of bytes from the place that it points to until the end of the object there.
+`room $k` the number of bytes from the place that it points to until the end of the object there,
+`length $k` that of the string there.
 
     fails                 reports an error: the run was wrong to come here
     stops                 does not come back
@@ -25,6 +26,10 @@ A line has names and effects: `read: fills $1 [$2]; result -1 .. $2`. `$k` is th
     prints $k to $0       writes it to $0, with a null byte behind it
     scans $k              reads what the format $k tells into the arguments behind it
     result a .. b         returns an integer from a to b
+    measures $k           returns the length of the string there
+    string $k is n        there is a string of the length n afterwards
+    string $k below n     there is one of less than n bytes, unless null is returned
+    string $k copies $j [n]   there is the string of $j, if it has less than n bytes
     computes f            returns the result of the operation f of `FloatInterval`; of `class`,
                           whether $0 is of one of the classes that are bits of $1
 
@@ -62,24 +67,28 @@ free: frees $0
 llvm.dbg llvm.lifetime __VERIFIER_nondet: nothing
 llvm.expect: returns $0
 
-memcpy memmove __memcpy_chk __memmove_chk: writes $0 [$2]; reads $1 [$2]; returns $0
-llvm.memcpy llvm.memmove: writes $0 [$2]; reads $1 [$2]
+memcpy memmove __memcpy_chk __memmove_chk: writes $0 [$2]; reads $1 [$2]; returns $0; \
+string $0 copies $1 [$2]
+llvm.memcpy llvm.memmove: writes $0 [$2]; reads $1 [$2]; string $0 copies $1 [$2]
 memset __memset_chk: writes $0 [$2] with $1; returns $0
 llvm.memset: writes $0 [$2] with $1
 memcmp bcmp: reads $0 [$2]; reads $1 [$2]
 memchr: reads $0; returns inside $0
 bzero: writes $0 [$1]
 
-strlen: reads $0; result 0 .. room $0 - 1
+strlen: reads $0; result 0 .. room $0 - 1; measures $0
 strnlen: reads $0; result 0 .. $1
 strcmp strcasecmp strcoll: reads $0; reads $1
 strncmp strncasecmp: reads $0; reads $1
 strchr strrchr strpbrk: reads $0; returns inside $0
 strstr: reads $0; reads $1; returns inside $0
 strspn strcspn: reads $0; reads $1; result 0 .. room $0 - 1
-strcpy __strcpy_chk: fills $0 [room $1]; reads $1; returns $0
-stpcpy __stpcpy_chk: fills $0 [room $1]; reads $1; returns inside $0
-strcat strncat __strcat_chk __strncat_chk: fills $0 [any]; reads $0; reads $1; returns $0
+strcpy __strcpy_chk: fills $0 [length $1 + 1]; reads $1; returns $0; string $0 is length $1
+stpcpy __stpcpy_chk: fills $0 [length $1 + 1]; reads $1; returns inside $0; \
+string $0 is length $1
+strcat __strcat_chk: fills $0 [length $0 + length $1 + 1]; reads $0; reads $1; returns $0; \
+string $0 is length $0 + length $1
+strncat __strncat_chk: fills $0 [any]; reads $0; reads $1; returns $0
 strncpy __strncpy_chk: writes $0 [$2]; reads $1; returns $0
 stpncpy __stpncpy_chk: writes $0 [$2]; reads $1; returns inside $0
 atoi atol atoll atof: reads $0
@@ -92,13 +101,13 @@ recv: fills $1 [$2]
 write pwrite send: reads $1 [$2]; result -1 .. $2
 fread: fills $0 [$1*$2] until $1*result; result 0 .. $2
 fwrite: reads $0 [$1*$2]; result 0 .. $2
-fgets: fills $0 [$1]; returns $0 or null
+fgets: fills $0 [$1]; returns $0 or null; string $0 below $1
 gets: fills $0 [any]; returns $0 or null
 printf vprintf: prints $0
 fprintf dprintf vfprintf vdprintf __printf_chk __vprintf_chk: prints $1
 __fprintf_chk __vfprintf_chk: prints $2
-snprintf vsnprintf: prints $2; fills $0? [$1]
-__snprintf_chk __vsnprintf_chk: prints $4; fills $0? [$1]
+snprintf vsnprintf: prints $2; fills $0? [$1]; string $0 below $1
+__snprintf_chk __vsnprintf_chk: prints $4; fills $0? [$1]; string $0 below $1
 sprintf vsprintf: prints $1 to $0
 __sprintf_chk __vsprintf_chk: prints $3 to $0
 scanf __isoc99_scanf __isoc23_scanf: scans $0
@@ -139,11 +148,15 @@ _BOUND = re.compile(r"(?:room \$(\d+)|((?:\$\d+\*?)+))? ?(-? ?\d+)?")
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """A number that arguments give: their product, or the room behind one, plus a constant."""
+    """A number that arguments give, plus a constant.
+
+    It is their product, or the room behind one, or the sum of the lengths of strings.
+    """
 
     constant: int
     arguments: tuple[int, ...] = ()
     room: int | None = None
+    lengths: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,6 +186,24 @@ class Touch:
 
 
 @dataclass(frozen=True, slots=True)
+class MadeString:
+    """The string that is at an argument behind a call.
+
+    Attributes:
+        argument: its number.
+        how: "is": it is as long as `bound`; "below": it is shorter, unless null is returned;
+            "copies": it is that of `source`, if that is shorter.
+        bound: the length.
+        source: the argument that is copied.
+    """
+
+    argument: int
+    how: str
+    bound: Bound
+    source: int = -1
+
+
+@dataclass(frozen=True, slots=True)
 class Model:
     """What a call of a function does.
 
@@ -190,6 +221,8 @@ class Model:
         prints_to: the argument that the text goes to.
         touches: the memory that it reads and writes.
         result: the least and the greatest value that it returns.
+        measures: the argument whose string's length it returns.
+        string: the string that it makes.
         computes: the operation of `FloatInterval` that it returns the result of.
         is_unknown: whether it may write to all that it can reach, besides.
     """
@@ -207,6 +240,8 @@ class Model:
     prints_to: int | None = None
     touches: tuple[Touch, ...] = ()
     result: tuple[Bound, Bound] | None = None
+    measures: int | None = None
+    string: MadeString | None = None
     computes: str = ""
     is_unknown: bool = False
 
@@ -222,6 +257,11 @@ STOP = Model("stops")
 
 
 def _bound(text: str) -> Bound:
+    if text.startswith("length"):
+        *lengths, last = text.split(" + ")
+        if not last.isdigit():
+            lengths, last = [*lengths, last], "0"
+        return Bound(int(last), lengths=tuple(int(one.split("$")[1]) for one in lengths))
     found = _BOUND.fullmatch(text.strip())
     assert found is not None, text
     room, arguments, constant = found.groups()
@@ -245,6 +285,14 @@ def _with(model: Model, effect: str) -> Model:
     size = re.search(r"\[(.*)\]", rest)
     is_any = size is not None and size[1] == "any"
     given = _bound(size[1]) if size and not is_any else None
+    if word == "string":
+        assert place is not None
+        how, _, more = rest.partition(" ")[2].partition(" ")
+        source = re.match(r"\$(\d+) ", more) if how == "copies" else None
+        bound = given if source else _bound(more)
+        assert bound is not None
+        made = MadeString(int(place[1]), how, bound, int(source[1]) if source else -1)
+        return replace(model, string=made)
     if rest.startswith(("heap", "zeros")):
         return replace(model, heap=given, is_zero=rest.startswith("zeros"))
     assert place is not None, effect
@@ -255,6 +303,8 @@ def _with(model: Model, effect: str) -> Model:
         return replace(model, returns=argument, is_inside=is_inside, may_be_null=may_be_null)
     if word == "frees":
         return replace(model, frees=argument)
+    if word == "measures":
+        return replace(model, measures=argument)
     if word == "keeps":
         return replace(model, keeps=argument)
     if word in ("prints", "scans"):

@@ -211,6 +211,11 @@ class Numbers:
 
     def assume_at_most_zero(self, form: Form) -> None:
         """Keep the points where a form is 0 or less."""
+        self._assume_at_most_zero(form)
+        if self.not_zero and not self.is_empty:
+            self._move_excluded(set(form.keys))
+
+    def _assume_at_most_zero(self, form: Form) -> None:
         low, high = self.bounds(form)
         if low > 0:
             self.is_empty = True
@@ -225,9 +230,21 @@ class Numbers:
             self.propagate(form)
         if self.layout.has_equalities and not self.is_empty:
             reductions.use_bound(self, form)
-        for one in self.not_zero:  # a bound that is excluded moves on
-            if not self.is_empty and set(one.keys) & set(form.keys):
-                self._exclude_zero(one)
+
+    def _move_excluded(self, keys: set[int]) -> None:
+        """Move bounds that are excluded, of forms of some variables, as long as one moves.
+
+        A form whose bound has moved from 0 has none there any more, so each does so once at most.
+        """
+        todo = list(self.not_zero)
+        moved = True
+        while moved:
+            moved = False
+            for one in list(todo):
+                if not self.is_empty and keys.intersection(one.keys) and self._exclude_zero(one):
+                    todo.remove(one)
+                    keys.update(one.keys)
+                    moved = True
 
     def propagate(self, form: Form) -> None:
         """Bound each variable of a form that is 0 or less by the ranges of the others."""
@@ -271,15 +288,16 @@ class Numbers:
         else:
             self._exclude_zero(form)
 
-    def _exclude_zero(self, form: Form) -> None:
-        """Move a bound of a form that is 0."""
+    def _exclude_zero(self, form: Form) -> bool:
+        """Move a bound of a form that is 0; return whether it has moved."""
         low, high = self.bounds(form)
         if low == high == 0:
             self.is_empty = True
         elif low == 0:
-            self.assume_at_most_zero(form.scaled(-1).shifted(1))
+            self._assume_at_most_zero(form.scaled(-1).shifted(1))
         elif high == 0:
-            self.assume_at_most_zero(form.shifted(1))
+            self._assume_at_most_zero(form.shifted(1))
+        return not self.is_empty and (low, high) != self.bounds(form)
 
     def assume_residue(self, key: int, modulus: int, rest: int) -> None:
         """Keep the points with key = rest modulo modulus."""

@@ -47,12 +47,13 @@ from kleene.analyses.invariants.operations import (
     Observe,
     Operation,
 )
+from kleene.analyses.invariants.strings import LENGTH
 from kleene.analyses.invariants.transfer import always
 from kleene.ir import Program
 from kleene.ir.codes import ConstantKind, Flag, TypeKind
 
 _FREED, _PREFIX, _ELEMENTS = -1, -2, -3  # offsets of cells that are no bytes
-_NAMES = {_FREED: "freed", _PREFIX: "written", _ELEMENTS: "each"}
+_NAMES = {_FREED: "freed", _PREFIX: "written", _ELEMENTS: "each", LENGTH: "length"}
 _MOST_BYTES = 1 << 16  # of a constant table that is looked at
 _COUNT = Kind(64, False)
 _FLOATS = {4: "<f", 8: "<d"}  # by size in bytes

@@ -15,6 +15,7 @@ from kleene.analyses.invariants.expressions import (
     Congruent,
     Either,
     Form,
+    Implied,
     Relation,
     Same,
     negation,
@@ -40,6 +41,8 @@ def assume(numbers: Numbers, condition: Condition) -> Numbers:
     elif isinstance(condition, (Both, Same)):
         numbers = assume(numbers, condition.left)
         return numbers if numbers.is_empty else assume(numbers, condition.right)
+    elif isinstance(condition, Implied):
+        return assume(numbers, condition.left)
     elif isinstance(condition, Either):
         one = assume(numbers.copy(), condition.left)
         other = assume(numbers, condition.right)

@@ -244,13 +244,16 @@ class Checker:
             self._add(CheckKind.BOUNDS, calls, message, nowhere, nowhere)
             return
         n_operands = np.diff(self._table.offsets)[calls]
-        calls = calls[n_operands > 1 + max(touch.argument, *size.arguments, size.room or 0)]
+        last = max(touch.argument, *size.arguments, *size.lengths, size.room or 0)
+        calls = calls[n_operands > 1 + last]
         n_bytes = np.full(len(calls), int(bool(size.arguments)), object)
         for place in size.arguments:
             names = self._operand(calls, 1 + place)
             most = self._facts.most[names].astype(object)
             most[~self._is_known(names)] = _LARGE
             n_bytes = n_bytes * most
+        for place in size.lengths:  # a string has a byte less than there is room for it
+            n_bytes = n_bytes + self._room(self._operand(calls, 1 + place)) - 1
         if size.room is not None:
             n_bytes = self._room(self._operand(calls, 1 + size.room))
         n_bytes = np.minimum(n_bytes + size.constant, _LARGE).astype(np.int64)
