@@ -12,6 +12,7 @@ import re
 TYPES = ("int", "int", "int", "unsigned", "short", "unsigned char", "long")
 HEAD = """#include <assert.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 extern int unknown(void);
@@ -26,7 +27,6 @@ static const int table[8] = {3, 1, 4, 1, 5, 9, 2, 6};
 static const float weights[4] = {0.5f, 1.25f, 3.0f, 2.0f};
 static const struct pair pairs[3] = {{1, 10}, {2, 20}, {3, 30}};
 static char words[8] = "words";
-extern int snprintf(char *, unsigned long, const char *, ...);
 static const char *text(int x) { return x > 3 ? words : x < 0 ? "" : "text"; }
 static int twice(int x) { return x > 1000 || x < -1000 ? 0 : 2 * x; }
 static int half(int x) { return x / 2; }

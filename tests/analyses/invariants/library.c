@@ -57,7 +57,7 @@ void length(void) {
   unsigned long n = strlen(text);
   assert(n < 10);         // expect: safe assert
   text[n] = 'x';          // expect: safe bounds
-  text[n + 1] = 0;        // expect: may fail bounds
+  text[n + 1] = 0;        // expect: safe bounds
 }
 
 void length_up_to(const char *text) {
@@ -236,7 +236,7 @@ void whole_strings(const char *given, const char *format) {
   char to[8], other[4] = "abc";
   strcpy(to, "1234567");                     // expect: safe bounds
   strcpy(to, other);                         // expect: safe bounds
-  strcpy(other, to);                         // expect: may fail bounds
+  strcpy(other, to);                         // expect: safe bounds
   strcpy(to, given);                         // expect: may fail bounds
   strcat(to, given);                         // expect: may fail bounds
   sprintf(to, format, 1);                    // expect: may fail bounds
@@ -250,7 +250,7 @@ void whole_strings_of_the_heap(const char *given) {
   if (!p || !q || !given) return;
   memcpy(p, "abc", 4);     // expect: safe bounds
   strcpy(q, p);            // expect: safe bounds
-  strcpy(p, q);            // expect: may fail bounds
+  strcpy(p, q);            // expect: safe bounds
   fwrite(p, 2, 2, stdout);  // expect: safe bounds
   fwrite(q, 2, 5, stdout);  // expect: fails always bounds, safe bounds
 }

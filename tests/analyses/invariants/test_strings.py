@@ -33,7 +33,7 @@ def test_runs(program: Program) -> None:
     for function in defined(program):
         oracle = watched(program, function, range(2 * N_RUNS))
         failed |= {oracle.code.sites[one].kind.value for one in oracle.failed}
-    assert {"bounds", "assert"} <= failed
+    assert "bounds" in failed
 
 
 def test_lengths_have_names(program: Program) -> None:
