@@ -386,6 +386,29 @@ def test_others_may_store_in_between(text: str, tmp_path: Path) -> None:
     assert verdicts(analysed(text, tmp_path), "division", "f") == [MAY]
 
 
+def test_dead_code_is_found_in_whole_programs(tmp_path: Path) -> None:
+    text = """
+    #include <assert.h>
+    static int level;
+    static int never(int n) { return n + level; }
+    static int twice(int n) {
+      if (n > 7)
+        return never(n);
+      assert(n < 8);
+      return 2 * n;
+    }
+    int main(int argc, char **argv) {
+      if (level)
+        level = 2;
+      return twice(argc & 7);
+    }
+    """
+    result = analysed(text, tmp_path, checks=("dead-code",))
+    found = [(one.span.line, one.verdict) for one in result.checks if one.span]
+    assert found == [(7, Verdict.FAILS), (13, Verdict.FAILS)]  # of `never`, its call is said
+    assert not analysed(text, tmp_path, checks=("assert",)).check_results(["dead-code"])
+
+
 LOOPS = """
 int busy(int n, int m) {
   int a[8] = {0}, s = 0;

@@ -113,7 +113,7 @@ class Invariants:
             for site, answer in verdicts.items()
         ]
         if CheckKind.DEAD_CODE.value in self.checks:
-            checks += dead_code(program, answers, roots_only=bool(self.functions))
+            checks += dead_code(program, reached_blocks(answers, roots_only=bool(self.functions)))
         return InvariantsResult(program, answers, by_place(checks), self._assumed(program))
 
     def _is_whole(self, program: Program) -> bool:
@@ -150,6 +150,10 @@ class Invariants:
             if self._is_wanted(one.kind)
             and (not self.functions or int(program.instruction_function[one.instruction]) in inside)
         ]
+        if CheckKind.DEAD_CODE.value in self.checks:
+            blocks = [block for row in rows for block in range(offsets[row], offsets[row + 1])]
+            is_reached = run.context.block_is_reached[blocks].tolist()
+            checks += dead_code(program, dict(zip(blocks, is_reached, strict=True)))
         left_out = [one.value for one in _BY_FUNCTION if self._is_wanted(one)]
         said = (f"{' and '.join(left_out)}: not checked in whole programs",) if left_out else ()
         assumed = (*self._assumed(program), *said)
@@ -329,13 +333,10 @@ def _state(program: Program, run: Run, check: int) -> str:
     return ""
 
 
-def dead_code(
-    program: Program, answers: list[FunctionResult], *, roots_only: bool
-) -> Iterator[CheckResult]:
-    """Yield where code begins that no run comes to.
+def reached_blocks(answers: list[FunctionResult], *, roots_only: bool) -> dict[int, bool]:
+    """Return of blocks whether a run may come there, on some chain of calls.
 
-    A block is dead if it is so on every chain of calls; of what was laid into roots that were
-    named, other chains are not known. Reports of errors are meant not to be reached.
+    Of what was laid into roots that were named, other chains are not known.
     """
     reached: dict[int, bool] = {}
     for answer in answers:
@@ -346,6 +347,14 @@ def dead_code(
                 if key not in seen and not (roots_only and block.context):
                     seen.add(key)
                     reached[block.row] = reached.get(block.row, False) or not value.is_bottom()
+    return reached
+
+
+def dead_code(program: Program, reached: dict[int, bool]) -> Iterator[CheckResult]:
+    """Yield where code begins that no run comes to, though one may come to what goes on there.
+
+    Reports of errors are meant not to be reached.
+    """
     offsets, targets = program.successors
     behind = {
         target

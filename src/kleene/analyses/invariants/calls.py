@@ -183,7 +183,7 @@ class _Call:
     def _effect(self) -> None:
         builder, model = self.builder, self.model
         if model.effect == "fails":
-            message = _assertion(builder.program, self.arguments)
+            message = assertion(builder.program, self.arguments)
             builder.check(self.block, CheckKind.ASSERT, self.row, Always(False), message)
         elif model.effect != "stops":  # behind a call that does not come back is no edge
             first = self.arguments[:1]
@@ -413,7 +413,7 @@ def _all(parts: Iterable[Condition | None]) -> Condition | None:
     return reduce(Both, found) if found else None
 
 
-def _assertion(program: Program, arguments: list[int]) -> str:
+def assertion(program: Program, arguments: list[int]) -> str:
     """Return the text of an assertion, which glibc's `assert` passes first."""
     table = program.globals
     if len(arguments) == 4 and arguments[0] < len(table):

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kleene.analyses.dataflow.context import Context
+from kleene.analyses.invariants.calls import assertion
 from kleene.analyses.invariants.checks import CheckKind
 from kleene.analyses.invariants.expressions import Kind
 from kleene.analyses.invariants.floats import fits_message
@@ -330,7 +331,9 @@ class Checker:
         """Ask whether the report of an error is reached; if not, its test may be."""
         block = int(self._table.block[row])
         rows, is_reached = np.array([row]), self._is_reached[[block]]
-        self._add(CheckKind.ASSERT, rows, assertion(self._context, row), ~is_reached, ~is_reached)
+        _, *arguments = self._table.operands_of(row).tolist()
+        message = assertion(self._program, arguments)
+        self._add(CheckKind.ASSERT, rows, message, ~is_reached, ~is_reached)
         if self._predecessors_reached(block) and not is_reached[0]:
             self._columns[-1][3][:] = SAFE
 
@@ -339,17 +342,3 @@ class Checker:
         sources, _ = self._context.split.flow.blocks.edges()
         before = sources[edges[offsets[block] : offsets[block + 1]]]
         return bool(self._is_reached[before].any())
-
-
-def assertion(context: Context, row: int) -> str:
-    """Return the text of an assertion, which glibc's `assert` passes first."""
-    from kleene.ir.views import Constant
-
-    program = context.program
-    _, *arguments = program.instructions.operands_of(row).tolist()
-    if len(arguments) == 4 and arguments[0] < len(program.globals):
-        text = int(program.globals.initializer[arguments[0]])
-        view = program.value_view(text) if text >= 0 else None
-        if isinstance(view, Constant) and view.string is not None:
-            return "assertion " + view.string.split(b"\0")[0].decode("utf-8", "replace")
-    return "the error is not reached"
