@@ -13,7 +13,8 @@ import pytest
 
 pytest.importorskip("islpy", reason="plans need the package islpy")
 
-from kleene.codegen import cuda
+from kleene.codegen import cuda, cuda_host
+from kleene.codegen.text import RESERVED
 from kleene.kernels.launch import api
 from kleene.kernels.launch import compile as nvrtc
 from kleene.kernels.launch.host_build import compiler
@@ -167,3 +168,26 @@ def test_nvrtc_compiles_reductions_and_scans_of_every_type(kind: str, tmp_path: 
     assert all(one.steps for one in plans), [one.reason for one in plans]
     file.write_text(cuda.source(plans))
     nvrtc.ptx(api.Source.of(file))
+
+
+def test_names_of_the_text_itself_are_reserved():
+    """A variable of a program with such a name would be taken for the text's own."""
+    code = """
+    int f(int n, int m, const int a[restrict n][m], int *restrict sums, double p[restrict n][m]) {
+      int h[64];
+      for (int i = 1; i < n; i++) sums[i] += sums[i - 1];
+      for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) h[a[i][j] & 63]++;
+      for (int t = 0; t < m; t++)
+        for (int i = 1; i < n; i++) for (int j = 1; j < m; j++) p[i][j] *= 0.5 + p[0][0];
+      int most = 0, at = 0;
+      for (int i = 0; i < n; i++)
+        for (int j = 0; j < m; j++) if (a[i][j] > most) { most = a[i][j]; at = i; }
+      return at;
+    }"""
+    (plan,) = plans_in(code)
+    gemm, atax = (plans_of(polybench()[name])[name] for name in ("gemm", "atax"))
+    text = cuda.source([plan, gemm, atax]) + cuda_host.source([plan])
+    text = re.sub(r'//.*|".*?"|\n\s*#.*', "", text)
+    own = set(re.findall(r"\b[a-z]\w*_\b", text)) - {"restrict__"}
+    assert len(own) > 40
+    assert not {one for one in own if not one.startswith("d_")} - RESERVED
