@@ -56,6 +56,17 @@ def bins_of(plan: Plan, kernel: Kernel) -> Bins | None:
     return Bins(array, plan.arrays[array.name].element, operator)
 
 
+def is_of_one_thread(kernel: Kernel) -> bool:
+    """Return whether a host does a kernel in one thread: it does little but update elements.
+
+    Cores that update elements of one line wait for each other, a hundred times as long as one of
+    them needs for an update that is not atomic. Loops and calls are worth several threads.
+    """
+    parts = list(tree.walk(kernel.body))
+    is_long = any(isinstance(one, tree.Loop | tree.Call) for one in parts)
+    return not is_long and any(isinstance(one, Atomic) for one in parts)
+
+
 def lines(plan: Plan, kernel: Kernel, bins: Bins) -> list[str]:
     """Return the kernel as text, under its name with `_bins`."""
     passed = arguments(plan, kernel)

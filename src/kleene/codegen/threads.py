@@ -12,8 +12,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from kleene.codegen.arguments import Passed, arguments, axis_names, neutral_text
+from kleene.codegen.bins import is_of_one_thread
 from kleene.codegen.host import HostWriter
 from kleene.codegen.plan import (
+    Atomic,
     Axis,
     CannotError,
     HostNest,
@@ -189,6 +191,17 @@ def source(plans: Sequence[Plan]) -> str:
     return "\n".join([*head, *([_ATOMICS] if "atomic" in text else []), text])
 
 
+class _Plain(Printer):
+    """Updates of one thread, which nobody else sees half of."""
+
+    def _atomic(self, node: Atomic) -> str:
+        target, value = self.location(node.target), self.expression(node.value)
+        if node.operator not in ("min", "max"):
+            return f"{target} {node.operator}= {value}"
+        sign = "<" if node.operator == "min" else ">"
+        return f"if (({value}) {sign} {target}) {target} = {value}"
+
+
 class _Threads(HostWriter):
     """Kernels as functions of a range of iterations."""
 
@@ -315,7 +328,8 @@ class _Threads(HostWriter):
 
     def _kernel(self, kernel: Kernel, pointed: frozenset[tree.Symbol]) -> Iterator[str]:
         is_whole = kernel.nest is not None
-        printer = Printer(pointed, {} if is_whole else axis_names(kernel.axes, kernel.body))
+        printing = _Plain if is_of_one_thread(kernel) else Printer
+        printer = printing(pointed, {} if is_whole else axis_names(kernel.axes, kernel.body))
         private = set(kernel.private)
         if kernel.nest is not None:
             declared = [
@@ -400,7 +414,10 @@ class _Threads(HostWriter):
         each = self._operations(kernel.body, _middles(kernel.axes))
         trips = [self._trips(one.low, one.high, one.step) for one in kernel.axes]
         work = " * ".join([*trips, each])
-        yield f"{pad}  kleene_parallel({kernel.name}, &args_, {count}, {work});"
+        if is_of_one_thread(kernel):
+            yield f"{pad}  {kernel.name}(&args_, 0, {count});"
+        else:
+            yield f"{pad}  kleene_parallel({kernel.name}, &args_, {count}, {work});"
         yield f"{pad}}}"
 
     def _trips(self, low: Expression, high: Expression, step: int) -> str:

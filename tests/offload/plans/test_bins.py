@@ -8,7 +8,7 @@ import pytest
 
 pytest.importorskip("islpy", reason="plans need the package islpy")
 
-from kleene.codegen import cuda, cuda_host, python, runtime
+from kleene.codegen import cuda, cuda_host, python, runtime, threads
 from kleene.codegen.runtime import launching
 from kleene.kernels.launch import api, host
 from kleene.kernels.launch import compile as nvrtc
@@ -37,6 +37,16 @@ BINS = {
         for (int j = 0; j < m; j++) h[k[i][j]][k[0][j]] += 3; }""",
 }
 PLAIN = {
+    # A loop for each update: threads of the host are worth it.
+    "long_": """void @(int n, int m, const int k[restrict n][m], const int *restrict b,
+                        int *restrict g, int *restrict h) {
+      for (int i = 0; i < n; i++)
+        for (int j = 0; j < m; j++) {
+          int s = 0;
+          for (int t = 0; t < n; t++) s += b[t] ^ j;
+          g[k[i][j]] += s;
+          h[k[i][j]] += 2;
+        } }""",
     # Two arrays: each would need bins.
     "two": """void @(int n, int m, const int k[restrict n][m], int *restrict g, int *restrict h) {
       for (int i = 0; i < n; i++)
@@ -86,6 +96,15 @@ def test_bins_are_used_where_points_are_many_and_bins_are_few() -> None:
     assert runtime.bins_blocks((1000,), 256, 4) == 0
     assert runtime.bins_blocks((-1, 1 << 20), 256, 4) == 0
     assert runtime.bins_blocks((1 << 20,), 0, 4) == 0
+
+
+def test_one_thread_of_a_host_updates_alone_if_it_does_little_else(made) -> None:
+    text = threads.source([made[2]["count"], made[2]["most"]])
+    assert "atomic" not in text.partition("count_i_j")[2]
+    assert "count_i_j(&args_, 0, " in text
+    text = threads.source([made[2]["long_"]])
+    assert "kleene_parallel(long__i_j, " in text
+    assert "atomicAdd(&g[" in text
 
 
 def test_the_host_of_cuda_chooses_likewise(tmp_path: Path) -> None:

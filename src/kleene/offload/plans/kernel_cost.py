@@ -11,6 +11,7 @@ import numpy as np
 
 from kleene.codegen import runtime
 from kleene.codegen.arguments import arguments
+from kleene.codegen.bins import is_of_one_thread
 from kleene.codegen.contractions import Contraction, contraction_of, depth_of
 from kleene.codegen.plan import Kernel, Plan, Reduction, Scan
 from kleene.ir.loops.tree import Symbol
@@ -37,7 +38,7 @@ _MAX_SAMPLES = 24  # launches of a kernel that are looked at
 LEAST_DEVICE_S = 1.5e-6  # of a kernel that does next to nothing
 _SLOW_S = 45e-9  # a division or a root, for what waits for it
 _BINS = 256  # of a histogram, where it is not known
-_SHARED_ATOMICS = 8.0  # in shared memory, for one on the device
+_SHARED_ATOMICS = 20.0  # in shared memory, for one on the device
 SUFFIXES = {"tiles": "_tiled", "rows": "_rows", "columns": "_columns", "bins": "_bins"}
 
 
@@ -80,7 +81,8 @@ class Model:
         found = self.cost(one.kind, one.counts, values)
         nest, on = self._nest(values), self.machine
         threads_s = host_s(nest, on, "core")
-        if not isinstance(self.kernel, Scan):  # of which one thread does all
+        is_alone = isinstance(self.kernel, Kernel) and is_of_one_thread(self.kernel)
+        if not isinstance(self.kernel, Scan) and not is_alone:  # of which one thread does all
             threads_s = min(threads_s, on.region_s + host_s(nest, on, "cores"))
         return replace(found, threads_s=threads_s)
 
