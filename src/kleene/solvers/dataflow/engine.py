@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,8 +61,9 @@ def solve(
     threshold_set, *thresholds = constraints.thresholds
     facts: I64 = np.zeros((n + 1) * STRIDE, np.int64)
     counts: I64 = np.zeros(2, np.int64)
+    run: Any = cpu.solve  # which takes the columns one by one
     with compiled.sized(n * _INTERPRETED_S_A_NAME, UNIT):
-        cpu.solve(
+        run(
             facts, *constraints.by_place, schedule.user_offsets, schedule.users,
             schedule.component_offsets, schedule.is_cyclic, threshold_set[schedule.order],
             *thresholds, narrowing, np.zeros(n, np.uint8), counts,
