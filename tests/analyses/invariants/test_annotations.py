@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from kleene import SourceError, load
-from kleene.analyses.invariants.annotations import Annotations, Shape
+from kleene.analyses.invariants.annotations import Annotations
+from kleene.analyses.invariants.statements import Shape
 from tests.seeds import seeds
 
 from .generator import generated

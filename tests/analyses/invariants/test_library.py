@@ -14,7 +14,9 @@ import pytest
 
 from kleene import load
 from kleene.analyses.invariants import Verdict
-from kleene.analyses.invariants.library import Bound, Model, models, with_format
+from kleene.analyses.invariants.formats import with_format
+from kleene.analyses.invariants.library import models
+from kleene.analyses.invariants.models import Bound, Model
 from kleene.ir import Program
 
 from .test_checks import wrong_verdicts

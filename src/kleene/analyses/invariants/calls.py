@@ -25,7 +25,8 @@ from kleene.analyses.invariants.expressions import (
 )
 from kleene.analyses.invariants.flat import Access, Base, Block
 from kleene.analyses.invariants.floats import LOOSE, FloatOperation, n_operands
-from kleene.analyses.invariants.library import Bound, Model, Touch, text_of, with_format
+from kleene.analyses.invariants.formats import text_of, with_format
+from kleene.analyses.invariants.models import Bound, Model, Touch
 from kleene.analyses.invariants.objects import Address
 from kleene.analyses.invariants.operations import AnyValue, Assign, Guard
 from kleene.analyses.invariants.storage import Filled, MayFree, freed

@@ -44,15 +44,24 @@ format is no constant.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
 
+from kleene.analyses.invariants.formats import text_of, with_format
+from kleene.analyses.invariants.models import (
+    PURE,
+    STOP,
+    UNKNOWN,
+    Bound,
+    MadeString,
+    Model,
+    Touch,
+)
 from kleene.base.arrays import I64
 from kleene.ir import Program
 from kleene.ir.codes import Flag, GlobalFlag, Opcode
-from kleene.ir.views import Constant
 
 _TABLE = """
 __assert_fail __assert __assert_rtn reach_error __VERIFIER_error: fails
@@ -144,116 +153,6 @@ clock: result -1 .. 9223372036854775807
 _WHATEVER_THEY_DO = ("reach_error", "__VERIFIER_error", "kleene_assume", "kleene_check")
 _FAMILIES = ("llvm.", "__VERIFIER_nondet")  # names of the table that others begin with
 _BOUND = re.compile(r"(?:room \$(\d+)|((?:\$\d+\*?)+))? ?(-? ?\d+)?")
-
-
-@dataclass(frozen=True, slots=True)
-class Bound:
-    """A number that arguments give, plus a constant.
-
-    It is their product, or the room behind one, or the sum of the lengths of strings.
-    """
-
-    constant: int
-    arguments: tuple[int, ...] = ()
-    room: int | None = None
-    lengths: tuple[int, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Touch:
-    """Bytes that a call reads or writes, at one argument.
-
-    Attributes:
-        argument: its number.
-        size: how many bytes; None where that is not told.
-        is_write: whether they are written.
-        is_exact: whether all of them are touched, or perhaps fewer.
-        may_be_null: whether the argument may be null.
-        has_end: whether something ends it inside of its object, if there is no size.
-        content: the argument that all bytes become.
-        until: the arguments that, times the result, say how many bytes are written; None if those
-            of `size` are.
-    """
-
-    argument: int
-    size: Bound | None
-    is_write: bool
-    is_exact: bool
-    may_be_null: bool = False
-    has_end: bool = True
-    content: int | None = None
-    until: tuple[int, ...] | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class MadeString:
-    """The string that is at an argument behind a call.
-
-    Attributes:
-        argument: its number.
-        how: "is": it is as long as `bound`; "below": it is shorter, unless null is returned;
-            "copies": it is that of `source`, if that is shorter.
-        bound: the length.
-        source: the argument that is copied.
-    """
-
-    argument: int
-    how: str
-    bound: Bound
-    source: int = -1
-
-
-@dataclass(frozen=True, slots=True)
-class Model:
-    """What a call of a function does.
-
-    Attributes:
-        effect: "fails", "stops", "assumes" or "checks", or nothing of these.
-        returns: the argument that it returns.
-        is_inside: whether it returns another place of the object that this argument points to.
-        may_be_null: whether it may return null instead.
-        heap: the bytes that it allocates.
-        is_zero: whether these are 0.
-        frees: the argument whose object it ends.
-        keeps: the argument whose object memory points to afterwards.
-        format: the argument that is a format, for the arguments behind it.
-        is_scan: whether that format tells what is read into these.
-        prints_to: the argument that the text goes to.
-        touches: the memory that it reads and writes.
-        result: the least and the greatest value that it returns.
-        measures: the argument whose string's length it returns.
-        string: the string that it makes.
-        computes: the operation of `FloatInterval` that it returns the result of.
-        is_unknown: whether it may write to all that it can reach, besides.
-    """
-
-    effect: str = ""
-    returns: int | None = None
-    is_inside: bool = False
-    may_be_null: bool = False
-    heap: Bound | None = None
-    is_zero: bool = False
-    frees: int | None = None
-    keeps: int | None = None
-    format: int | None = None
-    is_scan: bool = False
-    prints_to: int | None = None
-    touches: tuple[Touch, ...] = ()
-    result: tuple[Bound, Bound] | None = None
-    measures: int | None = None
-    string: MadeString | None = None
-    computes: str = ""
-    is_unknown: bool = False
-
-    @property
-    def is_copy(self) -> bool:
-        """Whether the result is one of the arguments and nothing else."""
-        return self.returns is not None and not (self.may_be_null or self.is_inside)
-
-
-UNKNOWN = Model(is_unknown=True)
-PURE = Model()
-STOP = Model("stops")
 
 
 def _bound(text: str) -> Bound:
@@ -387,105 +286,3 @@ def calls_by_model(program: Program) -> list[tuple[Model, I64]]:
 def is_noreturn(flags: int) -> bool:
     """Return whether a call instruction says that it does not come back."""
     return bool(flags & Flag.NORETURN)
-
-
-# Formats
-
-
-def text_of(program: Program, value: int) -> str | None:
-    """Return the text that a constant pointer points to the start of."""
-    if not 0 <= value < len(program.globals):
-        return None
-    initializer = int(program.globals.initializer[value])
-    view = program.value_view(initializer) if initializer >= 0 else None
-    if not isinstance(view, Constant) or view.string is None or b"\0" not in view.string:
-        return None
-    return view.string.split(b"\0")[0].decode("latin-1")
-
-
-_LENGTHS = {"hh": 1, "h": 2, "": 4, "l": 8, "ll": 8, "z": 8, "j": 8, "t": 8, "q": 8, "L": 16}
-_CONVERSION = re.compile(
-    r"%(?P<flags>[-+ #0']*)(?P<star>\*)?(?P<width>\d+)?(?:\.(?P<exact>\d+|\*)?)?"
-    r"(?P<length>hh|h|ll|l|z|j|t|q|L)?(?P<kind>\[\^?\]?[^\]]*\]|[a-zA-Z%])"
-)
-
-
-def with_format(model: Model, text: str | None) -> Model:
-    """Return the model of a call whose format is a constant; one that is none tells nothing."""
-    if model.format is None:
-        return model
-    unknown = UNKNOWN
-    if model.prints_to is not None:
-        unknown = replace(
-            unknown, touches=(Touch(model.prints_to, None, True, False, False, False),)
-        )
-    conversions = None if text is None else list(_CONVERSION.finditer(text))
-    if (
-        text is None
-        or conversions is None
-        or text.count("%") != sum(one[0].count("%") for one in conversions)
-    ):
-        return unknown
-    if model.is_scan:
-        return _scanned(model, conversions)
-    if any(one["kind"] == "n" for one in conversions):
-        return unknown
-    if model.prints_to is None:
-        return model
-    n_bytes = _longest(text, conversions)
-    touch = Touch(
-        model.prints_to, None if n_bytes is None else Bound(n_bytes + 1), True, False, has_end=False
-    )
-    return replace(model, touches=(*model.touches, touch))
-
-
-def _scanned(model: Model, conversions: list[re.Match[str]]) -> Model:
-    """Return what the conversions of a format write: `%d` 4 bytes, `%9s` 10 at most, `%s` any."""
-    assert model.format is not None
-    argument, touches, n_counted = model.format, [], 0
-    for one in conversions:
-        kind = one["kind"]
-        if kind == "%" or one["star"]:
-            continue
-        argument += 1
-        n_counted += kind != "n"
-        size: int | None = 8 if kind == "p" else _LENGTHS[one["length"] or ""]
-        if kind in "aAeEfFgG":
-            size = {"": 4, "l": 8, "L": 16}.get(one["length"] or "")
-        elif kind in "cCsS" or kind[0] == "[":
-            is_wide = one["length"] == "l" or kind in "CS"
-            units = None if kind != "c" and one["width"] is None else int(one["width"] or 1)
-            size = None if units is None or is_wide else units + (kind != "c")
-        bound = None if size is None else Bound(size)
-        touches.append(Touch(argument, bound, True, False, has_end=False))
-    result = Bound(-1), Bound(n_counted)
-    return replace(model, touches=tuple(touches), result=result)
-
-
-def _longest(text: str, conversions: list[re.Match[str]]) -> int | None:
-    """Return how many bytes a format prints at most, if that is known: `%d` at most 11."""
-    n_bytes = len(text) - sum(len(one[0]) for one in conversions)
-    for one in conversions:
-        bits = 8 * _LENGTHS[one["length"] or ""]
-        kind, exact = one["kind"], one["exact"]
-        if one["star"] or exact == "*":
-            return None
-        if kind == "%":
-            longest: int | None = 1
-        elif kind == "c" and not one["length"]:
-            longest = 1
-        elif kind in "di":
-            longest = max(len(str(1 << bits - 1)), int(exact or 0)) + 1
-        elif kind in "uxXo":
-            digits = len(format((1 << bits) - 1, kind.replace("u", "d")))
-            longest = max(digits, int(exact or 0)) + 2  # with 0x in front
-        elif kind == "p":
-            longest = 18
-        elif kind == "s" and exact is not None and not one["length"]:
-            longest = int(exact)
-        else:
-            longest = None
-        if longest is None or "'" in one["flags"]:
-            return None
-        n_bytes += max(longest, int(one["width"] or 0))
-    return n_bytes

@@ -29,7 +29,8 @@ from functools import cached_property
 import numpy as np
 
 from kleene.analyses.dataflow.context import Context
-from kleene.analyses.invariants.library import Bound, calls_by_model
+from kleene.analyses.invariants.library import calls_by_model
+from kleene.analyses.invariants.models import Bound
 from kleene.analyses.invariants.whole.addresses import (
     accesses,
     address_sums,

@@ -17,7 +17,8 @@ from kleene.analyses.invariants.calls import assertion
 from kleene.analyses.invariants.checks import CheckKind
 from kleene.analyses.invariants.expressions import Kind
 from kleene.analyses.invariants.floats import fits_message
-from kleene.analyses.invariants.library import Touch, calls_by_model
+from kleene.analyses.invariants.library import calls_by_model
+from kleene.analyses.invariants.models import Touch
 from kleene.analyses.invariants.whole.addresses import accesses, constant_numbers
 from kleene.analyses.invariants.whole.floats import FloatRanges, fit
 from kleene.analyses.invariants.whole.pointers import Pointers

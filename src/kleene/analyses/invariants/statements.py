@@ -1,0 +1,115 @@
+"""Where the statements of a C source begin, and which declarations reach them, by its tokens."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from typing import NamedTuple
+
+_TOKEN = re.compile(
+    r"""(?P<gap>\s+|//(?:[^\n\\]|\\.)*|/\*.*?\*/)|(?P<directive>^[ \t]*\#(?:[^\n\\]|\\.)*)"""
+    r"""|(?P<text>"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')|(?P<word>\w+)|(?P<sign>.)""",
+    re.DOTALL | re.MULTILINE | re.VERBOSE,
+)
+_NOT_STATEMENTS = ("else", "case", "default", ")", "}", "]")
+
+
+class Place(NamedTuple):
+    """Where a statement begins: line and column from 1, its first word, the blocks around it."""
+
+    line: int
+    column: int
+    word: str
+    scope: tuple[int, ...]
+
+
+class Shape:
+    """Where statements of a source begin, and which declarations reach them.
+
+    A scope is the chain of braces, and of `for` statements, that are open. The scope of a `for`
+    without braces ends with the next semicolon: too early at times, but never too late.
+    """
+
+    def __init__(self, text: str) -> None:
+        self.statements: dict[int, Place] = {}
+        self.scopes: list[tuple[int, tuple[int, ...]]] = []  # from an offset on
+        self._text = text
+        self._starts = [0, *(one.end() for one in re.finditer("\n", text))]
+        self._read(text)
+
+    def _read(self, text: str) -> None:
+        stack: list[tuple[str, int]] = []  # what is open: its kind and its offset
+        before, n_dos, closed = ";", 0, ""
+        words: set[str] = set()
+        for token in _TOKEN.finditer(text):
+            if token.lastgroup in ("gap", "directive"):
+                continue
+            word, at = token[0], token.start()
+            is_inside = bool(stack) and all(kind in ("code", "do", "for") for kind, _ in stack)
+            if (
+                is_inside
+                and before in ";{}"
+                and not (word == "while" and (n_dos or closed == "do"))
+            ):
+                self._statement(at, word, text, stack)
+            if word == "while" and n_dos and before == ";":
+                n_dos -= 1
+            if before == "do" and word != "{":
+                n_dos += 1
+            closed = ""
+            if word == "for":
+                stack.append(("for", at))
+            elif word == "(":
+                stack.append(("(", at))
+            elif word in ")]":
+                if stack and stack[-1][0] in "([":
+                    stack.pop()
+            elif word == "[":
+                stack.append(("[", at))
+            elif word == "{":
+                is_data = before in ("=", ",", "(", "return") or (
+                    bool(words & {"struct", "union", "enum"}) and before != ")"
+                )
+                if stack and stack[-1][0] == "data":
+                    is_data = True
+                stack.append(("data" if is_data else "do" if before == "do" else "code", at))
+            elif word == "}":
+                while stack and stack[-1][0] in ("for", "(", "["):
+                    stack.pop()
+                closed = stack.pop()[0] if stack else ""
+                while stack and stack[-1][0] == "for":
+                    stack.pop()
+            elif word == ";":
+                while stack and stack[-1][0] == "for":
+                    stack.pop()
+            words = set() if word in ";{}" else words | {word}
+            before = word
+            scope = tuple(place for kind, place in stack if kind not in "([")
+            self.scopes.append((token.end(), scope))
+
+    def _statement(self, at: int, word: str, text: str, stack: list[tuple[str, int]]) -> None:
+        line = self._line(at)
+        start = self._starts[line - 1]
+        is_label = re.match(r"\w+\s*:(?!:)", text[at:]) is not None
+        if text[start:at].strip() or word in _NOT_STATEMENTS or is_label:
+            return
+        scope = tuple(place for _, place in stack)
+        self.statements.setdefault(line, Place(line, at - start + 1, word, scope))
+
+    def _line(self, offset: int) -> int:
+        return bisect_right(self._starts, offset)
+
+    def offset(self, place: Place) -> int:
+        """Return how many characters are in front of a place."""
+        return self._starts[place.line - 1] + place.column - 1
+
+    def scope_of(self, line: int, name: str) -> tuple[int, ...]:
+        """Return the scope of a declaration: the innermost in which its line has the name."""
+        start = self._starts[min(line, len(self._starts)) - 1]
+        end = self._starts[line] if line < len(self._starts) else len(self._text)
+        found: tuple[int, ...] = ()
+        for one in re.finditer(rf"\b{re.escape(name)}\b", self._text[start:end]):
+            place = bisect_right(self.scopes, start + one.start(), key=lambda scope: scope[0])
+            scope = self.scopes[place - 1][1] if place else ()
+            found = max(found, scope, key=len)
+        return found
