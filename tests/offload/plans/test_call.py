@@ -138,8 +138,9 @@ def test_what_does_not_fit_the_gpu_is_computed_on_the_cpu(gemm, monkeypatch):
     monkeypatch.setattr(runtime.Run, "part", no_room)
     c, a, b = matrices()
     wanted = 1.5 * a @ b + 0.5 * c
-    with launch.on_host(), pytest.warns(FallbackWarning, match="partly computed on the CPU"):
+    with launch.on_host(), pytest.warns(FallbackWarning, match="partly computed") as caught:
         gemm(20, 20, 20, 1.5, 0.5, c, a, b)
+    assert caught[0].filename == __file__  # where the call is
     np.testing.assert_allclose(c, wanted)
 
 
@@ -183,8 +184,9 @@ def test_arrays_that_overlap_are_computed_in_order(k):
     wanted = both.copy()
     for i in range(8):
         wanted[i] = wanted[i + 1] + 1
-    with pytest.warns(FallbackWarning, match="from and to overlap|to and from overlap"):
+    with pytest.warns(FallbackWarning, match="from and to overlap|to and from overlap") as caught:
         k.shift(8, both, both)
+    assert caught[0].filename == __file__
     np.testing.assert_array_equal(both, wanted)
 
 
@@ -389,6 +391,26 @@ def test_what_cannot_be_written_is_told_before_anything_is_planned(tmp_path, mon
     made = kleene.load(str(file)).kernels()
     monkeypatch.setattr(plans, "Scheduler", None)
     with pytest.raises(SourceError, match="'f' cannot be generated: return in line 1"):
+        made.generated("f")
+
+
+@pytest.mark.parametrize(
+    ("code", "size"),
+    [
+        ("n = n / 2; for (int i = 0; i < m; i++) for (int j = 0; j < n; j++) a[i][j] = 1;", "n"),
+        ("for (int i = 0; i < m; i++) { n = 3; for (int j = 0; j < n; j++) a[i][j] = 1; }", "n"),
+        ("for (int i = 0; i < m; i++) for (int j = 0; j < n; j++) a[i][j] = 1; m = 0;", ""),
+    ],
+)
+def test_rows_have_the_size_of_the_call_or_none_is_generated(tmp_path, code, size):
+    """What is generated would take `n` as it is at `a[i][j]`, where C has that of the call."""
+    file = tmp_path / "a.c"
+    file.write_text(f"void f(int m, int n, double a[m][n]) {{ {code} }}")
+    made = kleene.load(str(file)).kernels()
+    if size:
+        with pytest.raises(SourceError, match=f"'f' cannot be generated: {size}, a size of a"):
+            made.generated("f")
+    else:
         made.generated("f")
 
 

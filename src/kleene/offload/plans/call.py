@@ -246,8 +246,10 @@ class GeneratedFunction:
     def _integers(self) -> list[str]:
         return [one.name for one in self.plan.parameters if one.type.kind == "int"]
 
-    def _warn(self, message: str) -> None:
-        warnings.warn(f"{self.plan.function}: {message}", FallbackWarning, stacklevel=3)
+    def _warn(self, message: str, n_between: int = 0) -> None:
+        """Warn the caller of `__call__`, between which and this are so many of our functions."""
+        text = f"{self.plan.function}: {message}"
+        warnings.warn(text, FallbackWarning, stacklevel=3 + n_between)
 
     def _on_device(self, known: runtime.Prepared, args: Sequence[Any]) -> Any:
         try:
@@ -260,10 +262,10 @@ class GeneratedFunction:
             if parts:
                 left = executed(self.plan, parts, known.given(args))
                 if left:
-                    self._warn(f"partly computed on the CPU: not enough memory, {left}")
+                    self._warn(f"partly computed on the CPU: not enough memory, {left}", 1)
                 return None
             reason = f"not enough memory on the GPU, {reason}; not in parts: {why_not}"
-        self._warn(f"computed on the CPU: {reason}")
+        self._warn(f"computed on the CPU: {reason}", 1)
         return self._on_cpu(known.given(args))
 
     def execute_part(self, args: Sequence[Any]) -> None:

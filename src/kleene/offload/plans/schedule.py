@@ -18,7 +18,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import combinations
 
@@ -54,7 +54,7 @@ from kleene.codegen.trees import (
 )
 from kleene.ir.loops import tree
 from kleene.ir.loops.tables import LoopRow
-from kleene.ir.loops.tree import Block, Expression
+from kleene.ir.loops.tree import Block, Expression, Symbol
 from kleene.offload.kernels.verdicts import LoopVerdict
 from kleene.offload.plans.axes import Range
 from kleene.offload.plans.moved import sections_of
@@ -92,6 +92,30 @@ def check_written(function: tree.Function) -> None:
             raise CannotError(f"the global variable {symbol.name}")
         if symbol.is_exposed:
             raise CannotError(f"a pointer to {symbol.name}")
+    _check_sizes(body, named)
+
+
+def _check_sizes(body: Block, named: Iterable[Symbol]) -> None:
+    """Check that sizes of arrays stay as they are where an array begins.
+
+    What is generated computes with the sizes that it sees at an access, C with those of the
+    declaration, or of the call:
+
+        void f(int m, int n, double a[m][n]) { n = n / 2; ... a[i][j] ... }     rows of n before
+    """
+    order = list(tree.walk(body))
+    begins = {one.symbol: n for n, one in enumerate(order) if isinstance(one, tree.Declare)}
+    for symbol in sorted(named, key=lambda one: (one.name, one.place.line)):
+        kind, sizes = symbol.type, set[Symbol]()
+        while kind.kind in ("array", "pointer") and kind.target is not None:
+            if isinstance(kind.extent, Expression):
+                sizes |= symbols_in(kind.extent)
+            kind = kind.target
+        if not sizes:
+            continue
+        changed = sizes & assigned_in(tuple(order[begins.get(symbol, 0) :]))
+        for size in sorted(changed, key=lambda one: one.name):
+            raise CannotError(f"{size.name}, a size of {symbol.name}, changes")
 
 
 class Scheduler(Times):

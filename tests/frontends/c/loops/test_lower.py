@@ -241,3 +241,19 @@ def test_other_switches_are_refused(tmp_path: Path, arms: str) -> None:
 def test_what_macros_do_once_is_no_loop(tmp_path: Path, statement: str, is_loop: bool) -> None:
     body = lowered(tmp_path, f"void f(int n) {{ {statement} }}")["f"].body
     assert any(isinstance(one, tree.Loop) and one.kind == "do" for one in body) == is_loop
+
+
+def test_sizes_of_arrays_may_be_elements_and_what_pointers_point_to(tmp_path):
+    code = """
+    int f(int n, const int *m, int i) {
+      int a[m[i] + 1], b[2][m[m[0]]], c[(*m) + 1];
+      a[0] = n; b[1][0] = a[0]; c[0] = b[1][0];
+      return c[0];
+    }"""
+    found = lowered(tmp_path, code)["f"]
+    kinds = {
+        one.symbol.name: one.symbol.type for one in found.body if isinstance(one, tree.Declare)
+    }
+    assert [kinds[name].kind for name in "abc"] == ["array"] * 3
+    assert (kinds["b"].extent, kinds["b"].target.kind) == (2, "array")
+    assert kinds["a"].extent is None  # not told by variables

@@ -118,13 +118,14 @@ class Types:
 
     def _parse(self, text: str, lookup: Lookup) -> Type:
         text = text.strip()
-        if found := re.search(r"\(\*([\w\s]*)\)", text):
+        before = text.partition("[")[0]  # extents may have any expressions
+        if found := re.search(r"\(\*([\w\s]*)\)", before):
             rest = text[: found.start()].rstrip() + text[found.end() :]
             target = OTHER if rest.endswith(")") else self._parse(rest, lookup)
             return _pointer(text, target, found[1])
         if text.endswith("]"):
             start = text.index("[")
-            stop = text.index("]", start)
+            stop = _closing(text, start)
             target = self._parse(text[:start] + text[stop + 1 :], lookup)
             extent = _extent(text[start + 1 : stop], lookup)
             return Type("array", text, target=target, extent=extent, volatile=target.volatile)
@@ -153,6 +154,16 @@ class Types:
             bits = 0 if layout is None else 8 * layout.n_bytes
             return Type("record", name, bits, volatile=is_volatile)
         return Type("other", name, volatile=is_volatile)
+
+
+def _closing(text: str, start: int) -> int:
+    """Return where the bracket at `start` is closed: `int[n[0] + 1]` has one inside."""
+    depth = 0
+    for at in range(start, len(text)):
+        depth += {"[": 1, "]": -1}.get(text[at], 0)
+        if not depth:
+            return at
+    raise AssertionError(text)
 
 
 def _pointer(text: str, target: Type, qualifiers: str) -> Type:
