@@ -21,6 +21,7 @@ import numpy as np
 from harness import Table, measure
 
 from kleene.solvers.dataflow import ConstraintBuilder, Constraints, Flag, Operator, Predicate, solve
+from kleene.solvers.dataflow.cuda import Plan
 
 DATA = Path(os.environ.get("KLEENE_DATA") or Path(__file__).parents[2] / "shared" / "data")
 SIZES = (100_000, 1_000_000, 10_000_000)
@@ -132,6 +133,7 @@ def main(arguments: list[str]) -> None:
         gpu = measure(partial(solve, constraints, device="cuda"), repeat=repeat)
         cpu = measure(partial(solve, constraints), repeat=repeat)
         sizes = np.diff(constraints.schedule.component_offsets)
+        plan = Plan.of(constraints)
         table.row(
             input=name,
             size=f"{constraints.n_names:,} constraints",
@@ -139,7 +141,10 @@ def main(arguments: list[str]) -> None:
             rival="CPU, one thread (Numba)",
             theirs=cpu,
             agree=bool(np.array_equal(gpu.result.rows, cpu.result.rows)),
-            **{"largest component": f"{int(sizes.max()):,}"},
+            **{
+                "largest component": f"{int(sizes.max()):,}",
+                "longest path": f"{plan.n_levels:,} components",
+            },
         )
     table.save()
 

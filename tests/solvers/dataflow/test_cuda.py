@@ -9,9 +9,10 @@ from contextlib import nullcontext
 import numpy as np
 import pytest
 
+from kleene.base.device import Device
 from kleene.kernels import launch
 from kleene.kernels.launch import host
-from kleene.solvers.dataflow import ConstraintBuilder, Constraints, Operator, solve
+from kleene.solvers.dataflow import ConstraintBuilder, Constraints, Operator, engine, solve
 from kleene.solvers.dataflow.cuda import plan as planning
 from kleene.solvers.dataflow.cuda import translate
 from tests.solvers.dataflow.systems import random_system
@@ -92,6 +93,20 @@ def test_long_chains_and_wide_levels() -> None:
 
 def test_no_names_and_empty_columns() -> None:
     assert_equal(ConstraintBuilder().constraints())
+
+
+@pytest.mark.parametrize(("n_in_cycle", "is_chosen"), [(0, True), (60, False)])
+def test_auto_leaves_one_large_cycle_to_the_cpu(
+    monkeypatch: pytest.MonkeyPatch, n_in_cycle: int, is_chosen: bool
+) -> None:
+    build = ConstraintBuilder()
+    names, cycle = build.names(100), build.names(n_in_cycle)
+    build.define(names, Operator.CONSTANT, width=32, attribute=1)
+    build.define(cycle, Operator.JOIN, np.roll(cycle, 1)[:, None], width=32)
+    monkeypatch.setattr(engine, "_WORTH_A_GPU", 100)
+    monkeypatch.setattr(launch, "gpu_problem", lambda: None)
+    monkeypatch.setattr(launch, "gpu_free_bytes", lambda: 1 << 40)
+    assert engine._is_for_gpu(build.constraints(), Device.AUTO) is is_chosen
 
 
 def test_the_translation_is_that_of_the_python() -> None:

@@ -25,7 +25,9 @@ if TYPE_CHECKING:
 Fact = TypeVar("Fact", bound="Lattice")
 _INTERPRETED_S_A_NAME = 1e-4
 _NARROWING = 2
-_WORTH_A_GPU = 1_000_000  # names: see benchmarks/results/dataflow_cuda.md
+# Names from which on a GPU is faster, unless more than this share of them are in one component,
+# which is one block's work: see benchmarks/results/dataflow_cuda.md.
+_WORTH_A_GPU, _LARGEST_SHARE = 1_000_000, 0.05
 
 
 def solve(
@@ -41,8 +43,8 @@ def solve(
     Args:
         constraints: what to solve.
         narrowing: how often a component is evaluated again after it has become stable.
-        device: where. "auto" takes a GPU, if one answers, from a million names on. The facts are
-            the same.
+        device: where. "auto" takes a GPU, if one answers, from a million names on that are not in
+            one large cycle. The facts are the same.
 
     Raises:
         SourceError: no GPU can be used (`kernels/no-gpu`), or the device has too little memory
@@ -78,6 +80,9 @@ def _is_for_gpu(constraints: Constraints, device: Device) -> bool:
         return False
     is_free = device == Device.AUTO
     if is_free and (constraints.n_names < _WORTH_A_GPU or launch.gpu_problem() is not None):
+        return False
+    largest = np.diff(constraints.schedule.component_offsets).max(initial=0)
+    if is_free and largest > _LARGEST_SHARE * constraints.n_names:
         return False
     from kleene.solvers.dataflow import cuda
 

@@ -25,6 +25,7 @@ class Plan:
     level, so that all that a group reads is in groups before it or in parts before it.
 
     Attributes:
+        n_levels: how many components are one behind the other on the longest path.
         group_offsets: where each group begins in `small`.
         small: components, by group.
         part_groups: where each part begins among the groups.
@@ -35,6 +36,7 @@ class Plan:
         step_places: places, by step.
     """
 
+    n_levels: int
     group_offsets: I64
     small: I32
     part_groups: I64
@@ -69,6 +71,7 @@ class Plan:
         # A part ends with a level that has large components, or with the last level.
         ends = np.unique(np.append(level[large] + 1, n_levels))
         return cls(
+            n_levels,
             np.append(begins, len(small)),
             small.astype(np.int32),
             np.append(0, np.cumsum(n_groups)[ends - 1] if n_levels else 0),
