@@ -28,8 +28,9 @@ from kleene.kernels.compiled import CompilationUnit
 from kleene.solvers import dataflow
 from kleene.solvers.dataflow import STRIDE, SWAPPED, Constraints, solve
 from kleene.solvers.dataflow.codes import HAS_VALUE, STATE
+from kleene.solvers.dataflow.comparisons import refine
 from kleene.solvers.dataflow.rows import copy, differ, holds, join, meet, reduce, set_constant
-from kleene.solvers.dataflow.transfer import evaluate, refine
+from kleene.solvers.dataflow.transfer import evaluate
 from kleene.transforms.splitting import Points, SplitProgram, split_program
 from kleene.transforms.splitting.program import phi_edges
 

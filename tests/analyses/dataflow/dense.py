@@ -14,7 +14,8 @@ from kleene.analyses.dataflow.constraints import ValueConstraints
 from kleene.ir import Program
 from kleene.ir.codes import Opcode, ValueKind
 from kleene.solvers.dataflow import STRIDE, SWAPPED, Operator, rows
-from kleene.solvers.dataflow.transfer import evaluate, refine
+from kleene.solvers.dataflow.comparisons import refine
+from kleene.solvers.dataflow.transfer import evaluate
 
 _OPERATIONS = ["add", "sub", "mul", "and", "or", "xor", "lshr", "udiv", "urem", "shl"]
 _PREDICATES = ["eq", "ne", "ult", "ule", "ugt", "uge", "slt", "sle", "sgt", "sge"]

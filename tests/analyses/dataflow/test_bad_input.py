@@ -8,10 +8,12 @@ from pathlib import Path
 import pytest
 
 import kleene
-from kleene import SourceError
+from kleene import SourceError, cli
+from kleene.analyses.dataflow import context
 from kleene.analyses.dataflow.clients import available
 from kleene.analyses.dataflow.context import Context
 from kleene.ir import parse
+from kleene.solvers.dataflow import ValueFacts
 
 IS_DEEP = bool(os.environ.get("KLEENE_DEEP"))
 
@@ -37,6 +39,28 @@ def test_models_with_a_mistake_have_a_place(tmp_path: Path) -> None:
     assert error.value.id == "points-to/bad-model"
     assert error.value.span is not None
     assert (error.value.span.file, error.value.span.line) == (str(models), 3)
+
+
+def test_ctrl_c_while_constraints_are_solved(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """The command ends at once with 130, says nothing, and leaves the last answer as it was."""
+    source, report = tmp_path / "program.c", tmp_path / "report.sarif"
+    source.write_text("int main(int argc, char **argv) { return argc / 2; }")
+    report.write_text("of the last run")
+
+    def interrupted(*_: object, **__: object) -> ValueFacts:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(context, "solve", interrupted)
+    words = ["kleene", "dataflow", "ranges", str(source), "--sarif", str(report)]
+    monkeypatch.setattr("sys.argv", words)
+    with pytest.raises(SystemExit) as end:
+        cli.main()
+    assert end.value.code == 130
+    assert capfd.readouterr() == ("", "")
+    assert report.read_text() == "of the last run"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["program.c", "report.sarif"]
 
 
 @pytest.mark.parametrize("client", available())
@@ -71,8 +95,7 @@ def test_an_irreducible_graph() -> None:
         there = (k * 7919 + 1) % n or 1
         blocks.append(f"^b{k}:\n  br %c, ^b{k + 1 if k + 1 < n else 1}, ^b{there}")
     text = "define @f(%x: i32) -> i32 {\n" + "\n".join(blocks) + "\n}\n"
-    context = Context(parse(text), library=True, device="cpu")
-    reached = context.block_is_reached
+    reached = Context(parse(text), library=True, device="cpu").block_is_reached
     assert reached[0]
     assert reached[1]
     assert reached[n // 2]
@@ -83,6 +106,6 @@ def test_a_long_function() -> None:
     lines = ["  %v0: i32 = add %x, 1"]
     lines += [f"  %v{k}: i32 = xor %v{k - 1}, {k % 100}" for k in range(1, n)]
     text = "\n".join(["define @f(%x: i32) -> i32 {", "^entry:", *lines, f"  ret %v{n - 1}", "}"])
-    context = Context(parse(text), library=True, device="cpu")
-    assert context.facts.n_evaluations[0] < 4 * context.values.constraints.n_names
-    assert context.fact(context.program.n_values - 2).is_any
+    known = Context(parse(text), library=True, device="cpu")
+    assert known.facts.n_evaluations[0] < 4 * known.values.constraints.n_names
+    assert known.fact(known.program.n_values - 2).is_any

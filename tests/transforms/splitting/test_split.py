@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from kleene.base.errors import SourceError
 from kleene.transforms.splitting import STRATEGIES, Points, Strategy, Where, split
 from tests.seeds import seeds
 from tests.transforms.splitting.checking import check_property
@@ -34,6 +35,13 @@ def split_text(text: str, strategy: str | Strategy, variable: str) -> list[str]:
     names = split(function.flow, function.accesses(), strategy)
     lines = text_of(function, names, variables)
     return [line for line in lines if line.startswith(variable)]
+
+
+def test_a_strategy_that_there_is_not() -> None:
+    function, _, _ = parsed("1: v = -> 2\n2: v")
+    with pytest.raises(SourceError, match="there is no strategy 'esa'") as error:
+        split(function.flow, function.accesses(), "esa")
+    assert error.value.id == "splitting/no-such-strategy"
 
 
 def test_class_inference_splits_where_uses_part_and_meet() -> None:

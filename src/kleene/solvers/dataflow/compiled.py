@@ -8,9 +8,8 @@ from kleene.kernels import bits
 from kleene.kernels.compiled import CompilationUnit
 
 _HERE = Path(__file__).parent
+_SOURCES = ("codes", "words", "rows", "arithmetic", "comparisons", "transfer", "cpu")
 UNIT = CompilationUnit(
-    *(_HERE / name for name in ("codes.py", "words.py", "rows.py", "transfer.py", "cpu.py")),
-    bits.__file__,
-    only_indexes=True,
+    *(_HERE / f"{name}.py" for name in _SOURCES), bits.__file__, only_indexes=True
 )
 entry_point, device_function = UNIT.entry_point, UNIT.device_function

@@ -60,7 +60,7 @@ def solve(
         up, down = evaluated.tolist()
         return ValueFacts(constraints, rows, (up, down))
     n, schedule = constraints.n_names, constraints.schedule
-    threshold_set, *thresholds = constraints.thresholds
+    threshold_set, threshold_offsets, signed, unsigned = constraints.thresholds
     facts: I64 = np.zeros((n + 1) * STRIDE, np.int64)
     counts: I64 = np.zeros(2, np.int64)
     run: Any = cpu.solve  # which takes the columns one by one
@@ -68,7 +68,7 @@ def solve(
         run(
             facts, *constraints.by_place, schedule.user_offsets, schedule.users,
             schedule.component_offsets, schedule.is_cyclic, threshold_set[schedule.order],
-            *thresholds, narrowing, np.zeros(n, np.uint8), counts,
+            threshold_offsets, signed, unsigned, narrowing, np.zeros(n, np.uint8), counts,
         )  # fmt: skip
     up, down = counts.tolist()
     return ValueFacts(constraints, facts.reshape(-1, STRIDE)[schedule.place_of], (up, down))

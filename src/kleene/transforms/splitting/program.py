@@ -19,7 +19,7 @@ from kleene.ir.codes import CASTS, Opcode, Predicate, TypeKind, ValueKind
 from kleene.ir.program import Program
 from kleene.transforms.splitting.flow import Accesses, ControlFlow, Role
 from kleene.transforms.splitting.split import NameKind, Splitting, split
-from kleene.transforms.splitting.strategies import STRATEGIES, Points, Strategy
+from kleene.transforms.splitting.strategies import Points, Strategy, strategy_named
 
 _OF_CONDITIONS = (Opcode.AND, Opcode.OR, Opcode.XOR)
 _ARITHMETIC = (Opcode.ADD, Opcode.SUB)
@@ -119,7 +119,7 @@ def split_program(
     """
     flow = flow or control_flow(program)
     accesses = accesses_of(program, flow)
-    chosen = STRATEGIES[strategy] if isinstance(strategy, str) else strategy
+    chosen = strategy_named(strategy) if isinstance(strategy, str) else strategy
     if isinstance(chosen, Strategy):
         points = chosen.points(flow, accesses)
     else:

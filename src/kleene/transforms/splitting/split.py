@@ -19,7 +19,7 @@ import numpy as np
 
 from kleene.base.arrays import I32, I64, U8, Ints, csr, distinct, offsets_of
 from kleene.transforms.splitting.flow import Accesses, ControlFlow, Role
-from kleene.transforms.splitting.strategies import STRATEGIES, Points, Strategy
+from kleene.transforms.splitting.strategies import Points, Strategy, strategy_named
 
 
 class NameKind(IntEnum):
@@ -89,7 +89,7 @@ def split(
             point In(entry).
         strategy: one of `STRATEGIES` by name, or where to split.
     """
-    chosen = STRATEGIES[strategy] if isinstance(strategy, str) else strategy
+    chosen = strategy_named(strategy) if isinstance(strategy, str) else strategy
     points = chosen if isinstance(chosen, Points) else chosen.points(flow, accesses)
     inserted = _without_definitions(flow, accesses, *_placed(flow, accesses, points))
     return _pruned(_renamed(flow, accesses, *inserted), accesses)

@@ -9,6 +9,7 @@ from enum import Enum
 import numpy as np
 
 from kleene.base.arrays import I32, I64
+from kleene.base.errors import SourceError
 from kleene.transforms.splitting.flow import Accesses, ControlFlow, Role
 
 
@@ -62,6 +63,19 @@ STRATEGIES = {
     # Null pointers: what was dereferenced is not null from there on.
     "null": Strategy(frozenset({_D, _U})),
 }
+
+
+def strategy_named(name: str) -> Strategy:
+    """Return one of `STRATEGIES`.
+
+    Raises:
+        SourceError: there is none of that name (`splitting/no-such-strategy`).
+    """
+    if name not in STRATEGIES:
+        message = f"there is no strategy '{name}' of live-range splitting"
+        note = f"there are {', '.join(STRATEGIES)}"
+        raise SourceError(None, "splitting/no-such-strategy", message, note)
+    return STRATEGIES[name]
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,4 +1,4 @@
-// Written by translate.py from words.py, rows.py, transfer.py and cpu.py: edit those.
+// Written by translate.py from the Python of the folder above: edit that.
 #pragma once
 typedef long long i64;
 typedef unsigned long long u64;
@@ -68,14 +68,14 @@ __device__ __noinline__ void _shift_left(long long* facts, i64 row, i64 a, i64 l
 __device__ void _bitwise(long long* facts, i64 row, i64 operator_, i64 a, i64 b);
 __device__ __noinline__ void _extreme(long long* facts, i64 row, i64 operator_, i64 a, i64 b);
 __device__ __noinline__ void binary(long long* facts, i64 row, i64 operator_, i64 a, i64 b, i64 width, i64 flags);
-__device__ __noinline__ void _cast(long long* facts, i64 row, i64 operator_, i64 a, i64 width, i64 from_width, i64 flags);
 __device__ i64 _may_be_equal(long long* facts, i64 a, i64 b);
 __device__ __noinline__ i64 may_hold(long long* facts, i64 predicate, i64 a, i64 b);
-__device__ void _compare(long long* facts, i64 row, i64 predicate, i64 a, i64 b);
+__device__ void compare(long long* facts, i64 row, i64 predicate, i64 a, i64 b);
 __device__ void _without(long long* facts, i64 row, i64 number, i64 width);
-__device__ void _exclude(long long* facts, i64 row, i64 width, const long long* attribute, const int* operands, i64 start, i64 end);
+__device__ void exclude(long long* facts, i64 row, i64 width, const long long* attribute, const int* operands, i64 start, i64 end);
 __device__ __noinline__ void refine(long long* facts, i64 row, i64 predicate, i64 a, i64 b, i64 width);
-__device__ i64 _is_covered(long long* facts, i64 a, i64 width, const long long* attribute, const int* operands, i64 start, i64 end);
+__device__ i64 is_covered(long long* facts, i64 a, i64 width, const long long* attribute, const int* operands, i64 start, i64 end);
+__device__ __noinline__ void _cast(long long* facts, i64 row, i64 operator_, i64 a, i64 width, i64 from_width, i64 flags);
 __device__ void _set_when(long long* facts, i64 row, i64 is_reached);
 __device__ void _address(long long* facts, i64 row, i64 a, i64 width, i64 attribute);
 __device__ __noinline__ void evaluate(long long* facts, i64 row, i64 name, const unsigned char* operator_, const unsigned char* width, const long long* attribute, const long long* offsets, const int* operands, const long long* given);
@@ -923,71 +923,6 @@ __device__ __noinline__ void binary(long long* facts, i64 row, i64 operator_, i6
   reduce(facts, row, width);
 }
 
-__device__ __noinline__ void _cast(long long* facts, i64 row, i64 operator_, i64 a, i64 width, i64 from_width, i64 flags) {
-  i64 above = 0, high = 0, least = 0, low = 0, most = 0, ones = 0, zeros = 0;
-  if ((!(i64)(((i64)(facts[((i64)(a) + (i64)(6LL))]) & (i64)(1LL))))) {
-    set_nothing(facts, row, facts[((i64)(a) + (i64)(6LL))]);
-    return;
-  }
-  set_any(facts, row, width, facts[((i64)(a) + (i64)(6LL))]);
-  const i64 several_0_0 = facts[((i64)(a) + (i64)(4LL))];
-  const i64 several_0_1 = facts[((i64)(a) + (i64)(5LL))];
-  zeros = several_0_0;
-  ones = several_0_1;
-  if (((i64)(operator_) == (i64)(17LL))) {
-    const i64 several_1_0 = ((i64)(zeros) & (i64)(low_bits(width)));
-    const i64 several_1_1 = ((i64)(ones) & (i64)(low_bits(width)));
-    facts[((i64)(row) + (i64)(4LL))] = several_1_0;
-    facts[((i64)(row) + (i64)(5LL))] = several_1_1;
-    const i64 several_2_0 = facts[((i64)(a) + (i64)(2LL))];
-    const i64 several_2_1 = facts[((i64)(a) + (i64)(3LL))];
-    least = several_2_0;
-    most = several_2_1;
-    if ((((i64)(width) < (i64)(64)) && ((i64)(shifted_right(least, width)) == (i64)(shifted_right(most, width))))) {
-      const i64 several_3_0 = ((i64)(least) & (i64)(low_bits(width)));
-      const i64 several_3_1 = ((i64)(most) & (i64)(low_bits(width)));
-      facts[((i64)(row) + (i64)(2LL))] = several_3_0;
-      facts[((i64)(row) + (i64)(3LL))] = several_3_1;
-    }
-    const i64 several_4_0 = facts[((i64)(a) + (i64)(0LL))];
-    const i64 several_4_1 = facts[((i64)(a) + (i64)(1LL))];
-    low = several_4_0;
-    high = several_4_1;
-    if ((((i64)((~(i64)(low_bits(((i64)(width) - (i64)(1)))))) <= (i64)(low)) && ((i64)(high) <= (i64)(low_bits(((i64)(width) - (i64)(1))))))) {
-      const i64 several_5_0 = low;
-      const i64 several_5_1 = high;
-      facts[((i64)(row) + (i64)(0LL))] = several_5_0;
-      facts[((i64)(row) + (i64)(1LL))] = several_5_1;
-    }
-  } else {
-    if (((i64)(operator_) == (i64)(18LL))) {
-      above = ((i64)(low_bits(width)) & (i64)((~(i64)(low_bits(from_width)))));
-      const i64 several_6_0 = facts[((i64)(a) + (i64)(2LL))];
-      const i64 several_6_1 = facts[((i64)(a) + (i64)(3LL))];
-      facts[((i64)(row) + (i64)(2LL))] = several_6_0;
-      facts[((i64)(row) + (i64)(3LL))] = several_6_1;
-      if (((i64)(flags) & (i64)(1LL))) {
-        if (((i64)(facts[((i64)(a) + (i64)(0LL))]) < (i64)(0))) {
-          facts[((i64)(row) + (i64)(6LL))] |= 2LL;
-        }
-        facts[((i64)(row) + (i64)(3LL))] = lesser(facts[((i64)(row) + (i64)(3LL))], low_bits(((i64)(from_width) - (i64)(1))));
-      }
-      const i64 several_7_0 = ((i64)(zeros) | (i64)(above));
-      const i64 several_7_1 = ones;
-      facts[((i64)(row) + (i64)(4LL))] = several_7_0;
-      facts[((i64)(row) + (i64)(5LL))] = several_7_1;
-    } else {
-      const i64 several_8_0 = facts[((i64)(a) + (i64)(0LL))];
-      const i64 several_8_1 = facts[((i64)(a) + (i64)(1LL))];
-      facts[((i64)(row) + (i64)(0LL))] = several_8_0;
-      facts[((i64)(row) + (i64)(1LL))] = several_8_1;
-      facts[((i64)(row) + (i64)(4LL))] = ((i64)(as_signed(zeros, from_width)) & (i64)(low_bits(width)));
-      facts[((i64)(row) + (i64)(5LL))] = ((i64)(as_signed(ones, from_width)) & (i64)(low_bits(width)));
-    }
-  }
-  reduce(facts, row, width);
-}
-
 __device__ i64 _may_be_equal(long long* facts, i64 a, i64 b) {
   return (((i64)(facts[((i64)(a) + (i64)(0LL))]) <= (i64)(facts[((i64)(b) + (i64)(1LL))])) && ((i64)(facts[((i64)(b) + (i64)(0LL))]) <= (i64)(facts[((i64)(a) + (i64)(1LL))])) && (!(i64)(is_below(facts[((i64)(b) + (i64)(3LL))], facts[((i64)(a) + (i64)(2LL))]))) && (!(i64)(is_below(facts[((i64)(a) + (i64)(3LL))], facts[((i64)(b) + (i64)(2LL))]))) && ((i64)(((i64)(facts[((i64)(a) + (i64)(4LL))]) & (i64)(facts[((i64)(b) + (i64)(5LL))]))) == (i64)(0)) && ((i64)(((i64)(facts[((i64)(a) + (i64)(5LL))]) & (i64)(facts[((i64)(b) + (i64)(4LL))]))) == (i64)(0)));
 }
@@ -1025,7 +960,7 @@ __device__ __noinline__ i64 may_hold(long long* facts, i64 predicate, i64 a, i64
   return ((((i64)(facts[((i64)(a) + (i64)(0LL))]) <= (i64)(facts[((i64)(b) + (i64)(1LL))]))) != 0);
 }
 
-__device__ void _compare(long long* facts, i64 row, i64 predicate, i64 a, i64 b) {
+__device__ void compare(long long* facts, i64 row, i64 predicate, i64 a, i64 b) {
   i64 no = 0, state = 0, yes = 0;
   state = ((i64)(facts[((i64)(a) + (i64)(6LL))]) | (i64)(facts[((i64)(b) + (i64)(6LL))]));
   if ((!(i64)(((i64)(((i64)(facts[((i64)(a) + (i64)(6LL))]) & (i64)(facts[((i64)(b) + (i64)(6LL))]))) & (i64)(1LL))))) {
@@ -1069,7 +1004,7 @@ __device__ void _without(long long* facts, i64 row, i64 number, i64 width) {
   }
 }
 
-__device__ void _exclude(long long* facts, i64 row, i64 width, const long long* attribute, const int* operands, i64 start, i64 end) {
+__device__ void exclude(long long* facts, i64 row, i64 width, const long long* attribute, const int* operands, i64 start, i64 end) {
   i64 place = 0;
   copy(facts, row, ((i64)(operands[start]) * (i64)(8LL)));
   for (place = ((i64)(start) + (i64)(1)); place < end; place += 1) {
@@ -1140,7 +1075,7 @@ __device__ __noinline__ void refine(long long* facts, i64 row, i64 predicate, i6
   reduce(facts, row, width);
 }
 
-__device__ i64 _is_covered(long long* facts, i64 a, i64 width, const long long* attribute, const int* operands, i64 start, i64 end) {
+__device__ i64 is_covered(long long* facts, i64 a, i64 width, const long long* attribute, const int* operands, i64 start, i64 end) {
   i64 n_held = 0, place = 0, signed_ = 0, unsigned_ = 0;
   n_held = 0;
   for (place = start; place < end; place += 1) {
@@ -1151,6 +1086,71 @@ __device__ i64 _is_covered(long long* facts, i64 a, i64 width, const long long* 
   unsigned_ = ((i64)(minus(facts[((i64)(a) + (i64)(3LL))], facts[((i64)(a) + (i64)(2LL))])) & (i64)(low_bits(width)));
   signed_ = ((i64)(minus(facts[((i64)(a) + (i64)(1LL))], facts[((i64)(a) + (i64)(0LL))])) & (i64)(low_bits(width)));
   return (((i64)(n_held) > (i64)(0)) && (!(i64)(is_below(((i64)(n_held) - (i64)(1)), lesser(unsigned_, signed_)))));
+}
+
+__device__ __noinline__ void _cast(long long* facts, i64 row, i64 operator_, i64 a, i64 width, i64 from_width, i64 flags) {
+  i64 above = 0, high = 0, least = 0, low = 0, most = 0, ones = 0, zeros = 0;
+  if ((!(i64)(((i64)(facts[((i64)(a) + (i64)(6LL))]) & (i64)(1LL))))) {
+    set_nothing(facts, row, facts[((i64)(a) + (i64)(6LL))]);
+    return;
+  }
+  set_any(facts, row, width, facts[((i64)(a) + (i64)(6LL))]);
+  const i64 several_0_0 = facts[((i64)(a) + (i64)(4LL))];
+  const i64 several_0_1 = facts[((i64)(a) + (i64)(5LL))];
+  zeros = several_0_0;
+  ones = several_0_1;
+  if (((i64)(operator_) == (i64)(17LL))) {
+    const i64 several_1_0 = ((i64)(zeros) & (i64)(low_bits(width)));
+    const i64 several_1_1 = ((i64)(ones) & (i64)(low_bits(width)));
+    facts[((i64)(row) + (i64)(4LL))] = several_1_0;
+    facts[((i64)(row) + (i64)(5LL))] = several_1_1;
+    const i64 several_2_0 = facts[((i64)(a) + (i64)(2LL))];
+    const i64 several_2_1 = facts[((i64)(a) + (i64)(3LL))];
+    least = several_2_0;
+    most = several_2_1;
+    if ((((i64)(width) < (i64)(64)) && ((i64)(shifted_right(least, width)) == (i64)(shifted_right(most, width))))) {
+      const i64 several_3_0 = ((i64)(least) & (i64)(low_bits(width)));
+      const i64 several_3_1 = ((i64)(most) & (i64)(low_bits(width)));
+      facts[((i64)(row) + (i64)(2LL))] = several_3_0;
+      facts[((i64)(row) + (i64)(3LL))] = several_3_1;
+    }
+    const i64 several_4_0 = facts[((i64)(a) + (i64)(0LL))];
+    const i64 several_4_1 = facts[((i64)(a) + (i64)(1LL))];
+    low = several_4_0;
+    high = several_4_1;
+    if ((((i64)((~(i64)(low_bits(((i64)(width) - (i64)(1)))))) <= (i64)(low)) && ((i64)(high) <= (i64)(low_bits(((i64)(width) - (i64)(1))))))) {
+      const i64 several_5_0 = low;
+      const i64 several_5_1 = high;
+      facts[((i64)(row) + (i64)(0LL))] = several_5_0;
+      facts[((i64)(row) + (i64)(1LL))] = several_5_1;
+    }
+  } else {
+    if (((i64)(operator_) == (i64)(18LL))) {
+      above = ((i64)(low_bits(width)) & (i64)((~(i64)(low_bits(from_width)))));
+      const i64 several_6_0 = facts[((i64)(a) + (i64)(2LL))];
+      const i64 several_6_1 = facts[((i64)(a) + (i64)(3LL))];
+      facts[((i64)(row) + (i64)(2LL))] = several_6_0;
+      facts[((i64)(row) + (i64)(3LL))] = several_6_1;
+      if (((i64)(flags) & (i64)(1LL))) {
+        if (((i64)(facts[((i64)(a) + (i64)(0LL))]) < (i64)(0))) {
+          facts[((i64)(row) + (i64)(6LL))] |= 2LL;
+        }
+        facts[((i64)(row) + (i64)(3LL))] = lesser(facts[((i64)(row) + (i64)(3LL))], low_bits(((i64)(from_width) - (i64)(1))));
+      }
+      const i64 several_7_0 = ((i64)(zeros) | (i64)(above));
+      const i64 several_7_1 = ones;
+      facts[((i64)(row) + (i64)(4LL))] = several_7_0;
+      facts[((i64)(row) + (i64)(5LL))] = several_7_1;
+    } else {
+      const i64 several_8_0 = facts[((i64)(a) + (i64)(0LL))];
+      const i64 several_8_1 = facts[((i64)(a) + (i64)(1LL))];
+      facts[((i64)(row) + (i64)(0LL))] = several_8_0;
+      facts[((i64)(row) + (i64)(1LL))] = several_8_1;
+      facts[((i64)(row) + (i64)(4LL))] = ((i64)(as_signed(zeros, from_width)) & (i64)(low_bits(width)));
+      facts[((i64)(row) + (i64)(5LL))] = ((i64)(as_signed(ones, from_width)) & (i64)(low_bits(width)));
+    }
+  }
+  reduce(facts, row, width);
 }
 
 __device__ void _set_when(long long* facts, i64 row, i64 is_reached) {
@@ -1217,13 +1217,13 @@ __device__ __noinline__ void evaluate(long long* facts, i64 row, i64 name, const
         }
       } else {
         if (((i64)(code) == (i64)(16LL))) {
-          _compare(facts, row, number, ((i64)(operands[start]) * (i64)(8LL)), ((i64)(operands[((i64)(start) + (i64)(1))]) * (i64)(8LL)));
+          compare(facts, row, number, ((i64)(operands[start]) * (i64)(8LL)), ((i64)(operands[((i64)(start) + (i64)(1))]) * (i64)(8LL)));
         } else {
           if (((i64)(code) == (i64)(7LL))) {
             refine(facts, row, number, ((i64)(operands[start]) * (i64)(8LL)), ((i64)(operands[((i64)(start) + (i64)(1))]) * (i64)(8LL)), wide);
           } else {
             if (((i64)(code) == (i64)(8LL))) {
-              _exclude(facts, row, wide, attribute, operands, start, end);
+              exclude(facts, row, wide, attribute, operands, start, end);
             } else {
               if (((i64)(code) == (i64)(6LL))) {
                 copy(facts, row, ((i64)(operands[start]) * (i64)(8LL)));
@@ -1259,7 +1259,7 @@ __device__ __noinline__ void evaluate(long long* facts, i64 row, i64 name, const
                           is_reached = holds(facts, ((i64)(value) * (i64)(8LL)), number, width[value]);
                         } else {
                           if (is_reached) {
-                            is_reached = (((i64)(((i64)(facts[((i64)(((i64)(value) * (i64)(8LL))) + (i64)(6LL))]) & (i64)(1LL))) != (i64)(0)) && (!(i64)(_is_covered(facts, ((i64)(value) * (i64)(8LL)), width[value], attribute, operands, ((i64)(start) + (i64)(2)), end))));
+                            is_reached = (((i64)(((i64)(facts[((i64)(((i64)(value) * (i64)(8LL))) + (i64)(6LL))]) & (i64)(1LL))) != (i64)(0)) && (!(i64)(is_covered(facts, ((i64)(value) * (i64)(8LL)), width[value], attribute, operands, ((i64)(start) + (i64)(2)), end))));
                           }
                         }
                         _set_when(facts, row, is_reached);

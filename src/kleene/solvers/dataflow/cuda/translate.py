@@ -2,9 +2,9 @@
 
     python -m kleene.solvers.dataflow.cuda.translate        writes operators.cuh
 
-The functions of `words`, `rows`, `transfer` and the evaluation of a name in `cpu` use integers,
-arrays, conditions and loops, and nothing else of Python. All numbers become `long long`; a function
-that returns several returns a structure of them.
+The functions of `words`, `rows`, `arithmetic`, `comparisons`, `transfer` and the evaluation of a
+name in `cpu` use integers, arrays, conditions and loops, and nothing else of Python. All numbers
+become `long long`; a function that returns several returns a structure of them.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from types import ModuleType
 from typing import Any
 
 from kleene.kernels.compiled import device_functions
-from kleene.solvers.dataflow import cpu, rows, transfer, words
+from kleene.solvers.dataflow import arithmetic, comparisons, cpu, rows, transfer, words
 
 HEADER = Path(__file__).parent / "operators.cuh"
 _KEYWORDS = {"signed", "unsigned", "double", "float", "short", "long", "int", "register", "default",
@@ -51,14 +51,14 @@ _SCALARS = {"min": "lower_of", "max": "upper_of"}
 def header() -> str:
     """Return the text of operators.cuh."""
     parts = [
-        "// Written by translate.py from words.py, rows.py, transfer.py and cpu.py: edit those.",
+        "// Written by translate.py from the Python of the folder above: edit that.",
         "#pragma once",
         _BY_HAND,
     ]
     wanted = (cpu._mark_users, cpu.evaluate_up, cpu.evaluate_down, cpu.solve_component)
     functions: list[tuple[ModuleType, Callable[..., Any]]] = [
         (module, function)
-        for module in (words, rows, transfer)
+        for module in (words, rows, arithmetic, comparisons, transfer)
         for function in device_functions
         if function.__module__ == module.__name__
     ]
