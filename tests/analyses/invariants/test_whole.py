@@ -409,6 +409,21 @@ def test_dead_code_is_found_in_whole_programs(tmp_path: Path) -> None:
     assert not analysed(text, tmp_path, checks=("assert",)).check_results(["dead-code"])
 
 
+def test_counters_of_one_loop_are_related(tmp_path: Path) -> None:
+    text = """
+    int a[8];
+    int both(void) { int s = 0; for (int i = 0, j = 0; i < 8; i++, j++) s ^= a[j]; return s; }
+    int apart(int c) {
+      int s = 0;
+      for (int i = 0, j = 0; i < 8; i++, j += c) s ^= a[j];
+      return s;
+    }
+    """
+    result = analysed(text, tmp_path, domain="octagon")
+    assert verdicts(result, "bounds", "both") == [YES]
+    assert verdicts(result, "bounds", "apart") == [MAY]
+
+
 LOOPS = """
 int busy(int n, int m) {
   int a[8] = {0}, s = 0;

@@ -151,6 +151,7 @@ class _Function:
         self.of_value: dict[int, list[int]] = defaultdict(list)
         self.phis: dict[int, list[tuple[int, Sum | None, int]]] = {}
         self.near: dict[int, Counter[int]] = defaultdict(Counter)
+        self.counters: dict[int, dict[int, None]] = defaultdict(dict)  # by the loop's first block
 
     def add(self, targets: list[Target], writer: FlowBuilder, most: int | None) -> None:
         """Add the packs of the function to a problem; those that are most asked about go first."""
@@ -234,6 +235,8 @@ class _Function:
             found.append((edge, operand, int(whole.context.split.operand[place])))
             if operand is not None:
                 self._meet([value, *(one for one, _ in operand.terms)])
+                if operand.terms == ((value, 1),):
+                    self.counters[int(table.block[row])][value] = None
         self.phis[value] = found
 
     def _packs(self, targets: list[Target]) -> list[Pack]:
@@ -264,7 +267,10 @@ class _Function:
         return packs
 
     def _grown(self, values: list[int]) -> tuple[int, ...]:
-        """Return values and those that are related to them, nearest first."""
+        """Return values and those that are related to them, nearest first.
+
+        Counters of one loop (`i++, j++`) are related, too, if there is room for them.
+        """
         found = dict.fromkeys(values)
         level = list(values)
         while level and len(found) < MOST_VARIABLES:
@@ -278,7 +284,22 @@ class _Function:
                 if len(found) < MOST_VARIABLES:
                     found[other] = None
                     level.append(other)
+            if not level:
+                level = self._beside(found)[: MOST_VARIABLES - len(found)]
+                found.update(dict.fromkeys(level))
         return tuple(found)
+
+    def _beside(self, values: dict[int, None]) -> list[int]:
+        """Return the counters of loops that some of the values count, too."""
+        first, block = self._whole.first, self._whole.table.block
+        loops = dict.fromkeys(int(block[one - first]) for one in values if one in self.phis)
+        return [
+            other
+            for loop in loops
+            if any(one in values for one in self.counters[loop])
+            for other in self.counters[loop]
+            if other not in values
+        ]
 
     # Operations
 
