@@ -263,7 +263,9 @@ class Generated:
 def apart(check: Callable[[], str | None]) -> str | None:
     """Return what a check in a process of its own returns, or how it died."""
     reading, writing = os.pipe()
-    child = os.fork()
+    with warnings.catch_warnings():  # of Python 3.12: this process may have threads
+        warnings.simplefilter("ignore", DeprecationWarning)
+        child = os.fork()
     if not child:
         os.close(reading)
         os.dup2(writing, 1)
