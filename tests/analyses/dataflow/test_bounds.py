@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 import kleene
+from kleene.analyses.dataflow.clients.bounds import Inequalities
 
 PROGRAM = """
 #include <stdlib.h>
@@ -78,3 +81,26 @@ def test_a_proof_is_its_inequalities(tmp_path: Path) -> None:
     proofs = {row[1]: row[5] for row in rows}
     assert "i < n" in proofs[8]
     assert "i = n + -1" in proofs[10]
+
+
+def test_ways_through_many_joins_are_asked_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each of 20 joins has two operands that lead to the join before: a million ways."""
+    steps = "\n".join("  if (rand() & 1) i--;" for _ in range(20))
+    source = tmp_path / "joins.c"
+    source.write_text(
+        "#include <stdlib.h>\nint pick(int n) {\n  int *a = malloc(n * sizeof *a), i = n - 1;\n"
+        f"  if (!a) return 0;\n{steps}\n  return a[i] + a[i + 1];\n}}\n"
+    )
+    asked: list[int] = []
+    plain = Inequalities._by_operands
+
+    def counted(self: Inequalities, name: int, *rest: object) -> object:
+        asked.append(name)
+        return plain(self, name, *rest)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Inequalities, "_by_operands", counted)
+    table = kleene.load(source).dataflow("bounds", library=True).tables()["bounds"]
+    assert [row[4] for row in table.rows()] == ["inequalities", ""]
+    assert len(asked) < 500

@@ -145,7 +145,7 @@ class Context:
         first, end = self.program.bases[ValueKind.BLOCK], self.program.bases[ValueKind.INSTRUCTION]
         return self.facts.has_value[first:end]
 
-    @property
+    @cached_property
     def edge_is_reached(self) -> Bools:
         """Which edges of the control-flow graph control may take."""
         return self.facts.has_value[self.values.edge_name]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -134,7 +135,7 @@ class ValueFacts:
             row[ONES] & full, bool(row[STATE] & HAS_VALUE), bool(row[STATE] & MAY_BE_UNDEFINED),
         )  # fmt: skip
 
-    @property
+    @cached_property
     def has_value(self) -> Bools:
         """Which names have a value; of names for control, where it comes."""
         found: Bools = self.rows[:, STATE] & HAS_VALUE != 0

@@ -14,8 +14,9 @@ it. A proof is the chain of inequalities, told as the reason.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -214,14 +215,36 @@ def _name_of(context: Context, value: int) -> str:
     return "an array"
 
 
+@dataclass(frozen=True)
+class _Proof:
+    """A proof of an inequality.
+
+    Attributes:
+        lines: the inequalities, first to last.
+        relies_on: the least depth of a name that is still being asked and was taken for proved.
+    """
+
+    lines: tuple[str, ...] = ()
+    relies_on: int = 1 << 30
+
+
 class Inequalities:
-    """The inequality graph of a program's names, looked at on demand."""
+    """The inequality graph of a program's names, looked at on demand.
+
+    What is proved, or cannot be, is kept for each target: without that, the ways through the φ of
+    a large loop are as many as the paths.
+    """
 
     def __init__(self, context: Context) -> None:
         self._context, self._program = context, context.program
         self._table, self._split = context.program.instructions, context.split
         self._first = self._program.bases[ValueKind.INSTRUCTION]
         self._source = self._split.flow.blocks.edges()[0]
+        self._facts = context.facts
+        # By target and name: with which slack it is proved; with which slack, and how many steps
+        # left, it is not.
+        self._proved: dict[tuple[int, int], tuple[int, _Proof]] = {}
+        self._failed: dict[tuple[int, int], tuple[int, int]] = {}
 
     def is_below(self, index: int, extent: Extent) -> tuple[str, tuple[str, ...]]:
         """Return why an index is below an extent, and the proof; nothing if that is not known."""
@@ -235,54 +258,68 @@ class Inequalities:
         length = self._context.fact(extent.value)
         if fact.high < length.low:
             return "interval", (f"at most {fact.high}, below {length.low}",)
-        proof: list[str] = []
-        if self._proves(index, extent.value, -1, {}, proof, 0):
-            return "inequalities", tuple(proof)
-        return "", ()
+        proof = self._proof(index, extent.value, -1, {}, 0)
+        return ("", ()) if proof is None else ("inequalities", proof.lines)
 
-    def _proves(
-        self,
-        name: int,
-        target: int,
-        slack: int,
-        open_: dict[int, int],
-        proof: list[str],
-        depth: int,
-    ) -> bool:
-        """Return whether `name <= target + slack` holds.
+    def _proof(
+        self, name: int, target: int, slack: int, open_: dict[int, tuple[int, int]], depth: int
+    ) -> _Proof | None:
+        """Return a proof of `name <= target + slack`, or None.
 
-        `open_` has what is being asked: coming back to a name with at least as much slack means
-        that the cycle adds nothing.
+        `open_` has what is being asked, with slack and depth: coming back to a name with at least
+        as much slack means that the cycle adds nothing.
         """
-        value = int(self._split.value_of(np.array([name]))[0])
+        new = name - self._program.n_values
+        value = int(self._split.value[new]) if new >= 0 else name
         if value == target and slack >= 0:
-            return True
+            return _Proof()
         if name in open_:
-            return slack >= open_[name]
+            asked, at = open_[name]
+            return _Proof((), at) if slack >= asked else None
         if depth > _DEEPEST:
-            return False
-        fact, length = self._context.fact(name), self._context.fact(target)
-        if fact.has_value and fact.high <= length.low + slack:
-            proof.append(f"{self._said(name)} <= {fact.high}")
-            return True
-        open_[name] = slack
-        try:
-            phi = self._phi(name)
-            if phi is not None and self._stays(target, name):
-                mark = len(proof)
-                if all(self._proves(one, target, slack, open_, proof, depth + 1) for one in phi):
-                    proof.append(f"{self._said(name)} joins these")
-                    return True
-                del proof[mark:]
-            for other, less, words in self._bounds(name):
-                mark = len(proof)
-                if self._proves(other, target, slack + less, open_, proof, depth + 1):
-                    proof.append(words)
-                    return True
-                del proof[mark:]
-            return False
-        finally:
-            del open_[name]
+            return None
+        high, low = int(self._facts.high[name]), int(self._facts.low[target])
+        if self._facts.has_value[name] and high <= low + slack:
+            return _Proof((f"{self._said(name)} <= {high}",))
+        key = target, name
+        if key in self._proved and slack >= self._proved[key][0]:
+            return self._proved[key][1]
+        if key in self._failed:
+            failed, left = self._failed[key]
+            if slack <= failed and _DEEPEST - depth <= left:
+                return None
+        open_[name] = slack, depth
+        found = self._by_operands(name, target, slack, open_, depth)
+        del open_[name]
+        if found is None:
+            # Sound wherever it is asked again: at worst another way is not looked for.
+            self._failed[key] = slack, _DEEPEST - depth
+        elif found.relies_on >= depth:  # on nothing that is still open: it holds by itself
+            found = _Proof(found.lines)
+            self._proved[key] = slack, found
+        return found
+
+    def _by_operands(
+        self, name: int, target: int, slack: int, open_: dict[int, tuple[int, int]], depth: int
+    ) -> _Proof | None:
+        """Return a proof by all operands of a φ, or by one of the bounds of a name."""
+        phi = self._phi(name)
+        if phi is not None and self._stays(target, name):
+            parts: list[_Proof] = []
+            for one in phi:
+                part = self._proof(one, target, slack, open_, depth + 1)
+                if part is None:
+                    break
+                parts.append(part)
+            else:
+                told = dict.fromkeys(line for part in parts for line in part.lines)
+                lines = (*told, f"{self._said(name)} joins these")
+                return _Proof(lines, min((part.relies_on for part in parts), default=1 << 30))
+        for other, less, words in self._bounds(name):
+            part = self._proof(other, target, slack + less, open_, depth + 1)
+            if part is not None:
+                return _Proof((*part.lines, words()), part.relies_on)
+        return None
 
     def _stays(self, target: int, phi: int) -> bool:
         """Return whether a value is the same in all rounds of a loop that a φ begins.
@@ -321,7 +358,7 @@ class Inequalities:
             return None
         return [int(o) for o in split.operand[table.offsets[row] : table.offsets[row + 1] : 2]]
 
-    def _bounds(self, name: int) -> Iterator[tuple[int, int, str]]:
+    def _bounds(self, name: int) -> Iterator[tuple[int, int, Callable[[], str]]]:
         """Yield (y, c, words) with name <= y - c."""
         if name >= self._program.n_values:
             yield from self._of_new(name - self._program.n_values)
@@ -329,32 +366,32 @@ class Inequalities:
         row = name - self._first
         if row < 0:
             return
-        opcode, start = self._table.opcode[row], int(self._table.offsets[row])
+        opcode, start, said = self._table.opcode[row], int(self._table.offsets[row]), self._said
         operands = self._split.operand[start : int(self._table.offsets[row + 1])].tolist()
-        said = self._said(name)
         if opcode in (Opcode.ADD, Opcode.SUB) and self._table.flags[row] & Flag.NSW:
             number = self._context.fact(operands[1]).constant
             if number is not None and not self._context.wraps:
                 more = number if opcode == Opcode.ADD else -number
-                yield operands[0], -more, f"{said} = {self._said(operands[0])} + {more}"
+                yield operands[0], -more, lambda: f"{said(name)} = {said(operands[0])} + {more}"
         elif opcode in (Opcode.SEXT, Opcode.FREEZE) or (
             opcode == Opcode.ZEXT and self._context.fact(operands[0]).low >= 0
         ):
-            yield operands[0], 0, f"{said} = {self._said(operands[0])}"
+            yield operands[0], 0, lambda: f"{said(name)} = {said(operands[0])}"
 
-    def _of_new(self, new: int) -> Iterator[tuple[int, int, str]]:
+    def _of_new(self, new: int) -> Iterator[tuple[int, int, Callable[[], str]]]:
         split, flow = self._split, self._split.flow
         name = self._program.n_values + new
         source = int(split.operands[split.offsets[new]])
-        said = self._said(name)
         if split.kind[new] == NameKind.SIGMA:
             edge = int(flow.node_of(split.point[new : new + 1])[0]) - flow.blocks.n_nodes
             block = int(self._source[edge])
             yield from self._by_condition(int(split.value[new]), block, edge)
         if split.kind[new] != NameKind.PHI and source >= 0:
-            yield source, 0, f"{said} is the same behind a branch or access"
+            yield source, 0, lambda: f"{self._said(name)} is the same behind a branch or access"
 
-    def _by_condition(self, value: int, block: int, edge: int) -> Iterator[tuple[int, int, str]]:
+    def _by_condition(
+        self, value: int, block: int, edge: int
+    ) -> Iterator[tuple[int, int, Callable[[], str]]]:
         table, flow = self._table, self._split.flow
         last = int(self._program.blocks.instruction_offsets[block + 1]) - 1
         operands = table.operands_of(last).tolist()
@@ -378,8 +415,11 @@ class Inequalities:
                 continue
             if used in _LESS:
                 sign = "<" if _LESS[Predicate(used)] else "<="
-                words = f"{self._said(value)} {sign} {self._said(other)}"
+                words = partial(self._compared, value, sign, other)
                 yield other, _LESS[Predicate(used)], words
+
+    def _compared(self, value: int, sign: str, other: int) -> str:
+        return f"{self._said(value)} {sign} {self._said(other)}"
 
 
 CLIENT = Client("Which accesses to arrays need no check of their bounds?", answer)
