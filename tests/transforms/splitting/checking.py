@@ -76,6 +76,14 @@ def check_property(flow: ControlFlow, accesses: Accesses, points: Points, names:
     wanted = [*zip(points.down_variable.tolist(), points.down_point.tolist(), strict=True),
               *zip(points.up_variable.tolist(), points.up_point.tolist(), strict=True)]  # fmt: skip
     for variable, point in wanted:  # SPLIT-DEF
+        if flow.out_of(0) <= point < flow.along(0):
+            block = point - flow.out_of(0)
+            edges = range(int(flow.blocks.offsets[block]), int(flow.blocks.offsets[block + 1]))
+            if block in reached and len(edges) > 1 and names.name_at(variable, point) >= 0:
+                for edge in edges:
+                    held = [n for n in by_point.get(flow.along(edge), [])
+                            if names.variable[n] == variable]  # fmt: skip
+                    assert held or (variable, flow.along(edge)) not in live, (variable, edge)
         if point < flow.into(0) and (variable, point) in live:
             block = int(flow.node_of(np.array([point]))[0])
             held = [n for n in by_point.get(point, []) if names.variable[n] == variable]
@@ -98,7 +106,7 @@ def _is_defined(
 def live_behind(
     flow: ControlFlow, rows: dict[int, list[int]], accesses: Accesses
 ) -> set[tuple[int, int]]:
-    """Return (variable, instruction) where the variable is live just behind the instruction."""
+    """Return (variable, point) where it is live just behind an instruction, or on an edge."""
     live_in: dict[int, set[int]] = {block: set() for block in range(flow.blocks.n_nodes)}
     found: set[tuple[int, int]] = set()
     is_changed = True
@@ -107,11 +115,13 @@ def live_behind(
         for block in range(flow.blocks.n_nodes):
             live: set[int] = set()
             for edge in range(int(flow.blocks.offsets[block]), int(flow.blocks.offsets[block + 1])):
-                live |= live_in[int(flow.blocks.targets[edge])]
+                along = set(live_in[int(flow.blocks.targets[edge])])
                 for row in rows.get(flow.along(edge), []):
-                    live |= (
+                    along |= (
                         {int(accesses.variable[row])} if accesses.role[row] == Role.USE else set()
                     )
+                found |= {(variable, flow.along(edge)) for variable in along}
+                live |= along
             for place in reversed(range(int(flow.first[block]), int(flow.first[block + 1]))):
                 found |= {(variable, place) for variable in live}
                 for role, change in ((Role.DEFINITION, live.discard), (Role.USE, live.add)):

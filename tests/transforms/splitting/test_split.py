@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from kleene.base.errors import SourceError
-from kleene.transforms.splitting import STRATEGIES, Points, Strategy, Where, split
+from kleene.transforms.splitting import STRATEGIES, NameKind, Points, Strategy, Where, split
 from tests.seeds import seeds
 from tests.transforms.splitting.checking import check_property
 from tests.transforms.splitting.executing import check_path
@@ -140,6 +140,17 @@ def test_mixed_directions_split_after_uses_too() -> None:
         "i5 at 2",
         "i6 = copy(i5) at 3",
     ]
+
+
+def test_what_is_learnt_backwards_at_a_fork_splits_where_all_ways_lead_to_the_use() -> None:
+    """The use post-dominates the fork: only that the fork was asked for makes names meet again."""
+    function, _, _ = parsed("1: v = -> 2 3\n2: -> 4\n3: -> 4\n4: v")
+    flow, accesses = function.flow, function.accesses()
+    points = Points.of(up=[(0, flow.out_of(0))])
+    names = split(flow, accesses, points)
+    assert names.kind.tolist() == [NameKind.PROGRAM, NameKind.PHI, NameKind.SIGMA, NameKind.SIGMA]
+    assert names.operands_of(1) == [2, 3]
+    assert check_property(flow, accesses, points, names) > 0
 
 
 def test_a_critical_edge_has_a_name_of_its_own() -> None:

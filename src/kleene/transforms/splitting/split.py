@@ -4,7 +4,8 @@ For a variable `v` with points I↓ and I↑ at which information begins, and wi
 dominance frontier DF⁺ and post-dominance frontier pDF⁺ over blocks and edges:
 
     S↑ = Out(pDF⁺(I↑))                 a join of I↑ counts as the edges into it
-    S↓ = In(DF⁺(S↑ ∪ I↓ ∪ Defs(v)))    a fork counts as the edges out of it
+    S↓ = In(DF⁺(S↑ ∪ I↓ ∪ Defs(v)))    a fork counts as the edges out of it, and of I↑ forks count
+                                       too: their σ make names that may meet again
 
 At each point of I↓ ∪ I↑ ∪ S↑ ∪ S↓ that does not define `v`, a join gets a φ, a fork a σ on each
 of its edges, and an instruction or edge a parallel copy behind it.
@@ -104,8 +105,11 @@ def _placed(flow: ControlFlow, accesses: Accesses, points: Points) -> tuple[I64,
     up = _useful(flow, points.up_variable, points.up_point)
     down = _useful(flow, points.down_variable, points.down_point)
     defined = accesses.rows(Role.DEFINITION)
+    parts = (up[1] >= flow.out_of(0)) & (up[1] < flow.along(0))
     begin = _concatenated(
-        down, (accesses.variable[defined].astype(np.int64), accesses.point[defined])
+        down,
+        (up[0][parts], up[1][parts]),
+        (accesses.variable[defined].astype(np.int64), accesses.point[defined]),
     )
     asked = _distinct(flow, *_concatenated(up, down))
     is_out = (asked[1] >= flow.out_of(0)) & (asked[1] < flow.along(0))
