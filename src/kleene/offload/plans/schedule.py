@@ -113,9 +113,11 @@ def _check_sizes(body: Block, named: Iterable[Symbol]) -> None:
             kind = kind.target
         if not sizes:
             continue
-        changed = sizes & assigned_in(tuple(order[begins.get(symbol, 0) :]))
-        for size in sorted(changed, key=lambda one: one.name):
-            raise CannotError(f"{size.name}, a size of {symbol.name}, changes")
+        later = (one for one in order[begins.get(symbol, 0) :] if isinstance(one, tree.Assign))
+        for one in later:
+            if isinstance(one.target, tree.Variable) and one.target.symbol in sizes:
+                size = one.target.symbol.name
+                raise CannotError(f"{size}, a size of {symbol.name}, changes")
 
 
 class Scheduler(Times):
