@@ -72,17 +72,14 @@ static unsigned blocks(long long count, long long size) {
 """
 _TOGETHER = """// Launch a loop whole: one block for few points, else blocks on all multiprocessors.
 template <class F>
-static void launch_together(F *kernel, long long points, bool has_loops, unsigned *barrier,
-                            void **given) {
+static void launch_together(F *kernel, long long points, unsigned *barrier, void **given) {
   int device, n;
   CHECKED(cudaGetDevice(&device));
   CHECKED(cudaDeviceGetAttribute(&n, cudaDevAttrMultiProcessorCount, device));
   CHECKED(cudaMemset(barrier, 0, sizeof(unsigned)));
-  const bool is_one = points <= @ONE@ && !has_loops;
-  const long long each = is_one || !has_loops ? points : (points + n - 1) / n;
-  long long threads = is_one || has_loops ? (each + 31) / 32 * 32 : 1024;
+  long long threads = points <= @ONE@ ? (points + 31) / 32 * 32 : 1024;
   if (threads > 1024) threads = 1024;
-  long long blocks_ = is_one ? 1 : (points + threads - 1) / threads;
+  long long blocks_ = points <= @ONE@ ? 1 : (points + threads - 1) / threads;
   if (blocks_ > n) blocks_ = n;
   CHECKED(cudaLaunchCooperativeKernel(kernel, dim3((unsigned)blocks_), dim3((unsigned)threads),
                                       given, 0, 0));
@@ -243,8 +240,7 @@ class _Cuda(HostWriter):
         yield f"{pad}  if (points_ <= {MOST_RESIDENT}) {{"
         given = [*self._given(list(made.passed)), "barrier_"]
         yield f"{pad}    void *given_[] = {{{', '.join(f'(void *)&{one}' for one in given)}}};"
-        more = "true" if made.has_loops else "false"
-        yield f"{pad}    launch_together({made.name}, points_, {more}, barrier_, given_);"
+        yield f"{pad}    launch_together({made.name}, points_, barrier_, given_);"
         yield f"{pad}  }} else {{"
         yield from super().loop(step, depth + 2)
         yield f"{pad}  }}"

@@ -206,7 +206,7 @@ class _Driver:
                 if whole:
                     given = self._given(list(whole[0].passed))
                     points = ", ".join(map(self.value, whole[0].points))
-                    more = f"max({points}, 1), {whole[0].has_loops}"
+                    more = f"max({points}, 1)"
                     text = f'run.resident("{whole[0].name}", {more}, ({given}))'
                     self.write(depth, f"if not {text}:")
                     depth += 1

@@ -45,10 +45,11 @@ from kleene.codegen.plan import (
 )
 from kleene.codegen.points import point_loop
 from kleene.codegen.text import Printer, assigned_in, safe, symbols_in, type_name
-from kleene.codegen.trees import binary, choose, counted_head, first_use, number
+from kleene.codegen.trees import binary, choose, counted, counted_head, first_use, number
 from kleene.ir.loops import tree
 from kleene.ir.loops.tree import Expression, Symbol, Variable
 
+_SHORT = 16  # iterations of a thread's loop
 BARRIER = """
 // Wait for all threads: of the block, or of all blocks, which add up to `round` times their number.
 __device__ void all_threads(unsigned *barrier, unsigned &round) {
@@ -78,7 +79,6 @@ class Resident:
     loop: HostLoop
     passed: tuple[Passed, ...]
     points: tuple[Expression, ...]
-    has_loops: bool  # threads of the steps that are executed most often have loops of their own
 
 
 def loops_of(plan: Plan) -> list[Resident]:
@@ -109,6 +109,8 @@ def _resident(plan: Plan, loop: HostLoop, after: tuple[Step, ...], n: int) -> Re
         return None  # the device does not do these, or not in a kernel
     if any(isinstance(one, Reduction) and len(one.axes) > 1 for one in kernels):
         return None  # one block would have to do all of its points
+    if any(_is_long(plan, one) for one in _deepest(loop) if isinstance(one, Kernel)):
+        return None  # each step takes much longer than its launch
     points = _points(plan, (loop,), {}, _deepest(loop))
     used: dict[Symbol, Passed] = {one.symbol: one for k in kernels for one in arguments(plan, k)}
     for symbol in _host_symbols((loop,)):
@@ -125,13 +127,20 @@ def _resident(plan: Plan, loop: HostLoop, after: tuple[Step, ...], n: int) -> Re
         if one.kind != "host" or _use((loop,), one.symbol) == "read"
     ]
     name = f"{plan.function}_loop" + (f"_{n + 1}" if n else "")
-    inner = [one for one in _deepest(loop) if isinstance(one, Kernel)]
-    has_loops = any(
-        isinstance(each, tree.Loop) and rows.sums_of(plan, one) is None
-        for one in inner
-        for each in tree.walk(one.body)
-    )
-    return Resident(name, loop, tuple(order(passed)), tuple(points), has_loops)
+    return Resident(name, loop, tuple(order(passed)), tuple(points))
+
+
+def _is_long(plan: Plan, kernel: Kernel) -> bool:
+    """Return whether threads of a kernel have loops of their own, of more than a few iterations."""
+    if rows.sums_of(plan, kernel) is not None:
+        return False
+    for one in tree.walk(kernel.body):
+        form = counted(one) if isinstance(one, tree.Loop) else None
+        ends = () if form is None else (form.low, form.high)
+        numbers = [end.value for end in ends if isinstance(end, tree.Literal)]
+        if isinstance(one, tree.Loop) and (len(numbers) < 2 or numbers[1] - numbers[0] > _SHORT):
+            return True
+    return False
 
 
 # What steps use

@@ -84,24 +84,23 @@ class Run:
         threads = 128 if self.xp is np else 1024
         self._start(f"{name}_columns", (-(-counts[0] // 32),), (threads,), args)
 
-    def resident(self, name: str, points: int, has_loops: bool, args: Sequence[Any]) -> bool:
+    def resident(self, name: str, points: int, args: Sequence[Any]) -> bool:
         """Launch a loop whole, if its largest step has few points; return whether it was done.
 
-        One block takes up to `ONE_RESIDENT` points in turn, if these have no loops of their own.
-        Else they are divided among blocks on all multiprocessors, which are launched together.
+        One block takes up to `ONE_RESIDENT` points in turn. Else they are divided among blocks on
+        all multiprocessors, which are launched together.
         """
         if points > self.most_resident:
             return False
         barrier = self.xp.zeros(1, np.uint32)
         if self.xp is np:
             self._start(name, (1,), (64,), (*args, barrier))
-        elif points <= ONE_RESIDENT and not has_loops:
+        elif points <= ONE_RESIDENT:
             self._start(name, (1,), (min(1024, _warps(points)),), (*args, barrier))
         else:
             n = self._n_processors()
-            threads = min(1024, _warps(-(-points // n))) if has_loops else 1024
-            blocks = min(n, -(-points // threads))
-            self._start(name, (blocks,), (threads,), (*args, barrier), together=True)
+            blocks = min(n, -(-points // 1024))
+            self._start(name, (blocks,), (1024,), (*args, barrier), together=True)
         return True
 
     def _n_processors(self) -> int:

@@ -64,10 +64,10 @@ class Recorder(runtime.Run):
         """Note a launch with blocks for 32 columns, or by threads where sums are short."""
         self._add(name, "columns" if depth >= self.least_tiled else "grid", counts, args)
 
-    def resident(self, name: str, points: int, has_loops: bool, args: Sequence[Any]) -> bool:
+    def resident(self, name: str, points: int, args: Sequence[Any]) -> bool:
         """Note a loop that is one launch; its steps are counted as if they were launched."""
         if points <= self.most_resident:
-            is_one = points <= runtime.ONE_RESIDENT and not has_loops
+            is_one = points <= runtime.ONE_RESIDENT
             self.whole[name] = (BLOCK_BARRIER_S if is_one else _BARRIER_S, points)
         return False
 
