@@ -19,6 +19,13 @@ int main(int k, char **v) {
   *b = 1;
   return a ? 1 : *a; /* null-dereference */
 }""",
+    "a callback and its data": """
+static int run(int (*f)(struct s *), struct s *p) { return f(p); }
+static int start(struct s *p) { return p ? 1 : 0; }
+static int work(struct s *p) {
+  return p->n; /* possible-null */
+}
+int main(int k, char **v) { struct s x = {k, 0}; return run(start, NULL) + run(work, &x); }""",
     "an address computed before the test": """
 int main(int k, char **v) {
   struct s x = {k, 0}, *p = k > 2 ? &x : NULL;

@@ -53,3 +53,33 @@ def test_a_mistake_in_the_roles_has_a_place(tmp_path: Path) -> None:
     assert error.value.id == "points-to/bad-model"
     assert error.value.span is not None
     assert error.value.span.line == 1
+
+
+WRITERS = """
+#define _GNU_SOURCE
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+int main(int argc, char **argv) {
+  char *command = 0, a[20], b[20], c[20], d[20], e[20], f[20], g[20], h[20];
+  if (asprintf(&command, "ls %s", getenv("HOME")) < 0) return 1;
+  system(command); /* BAD */
+  if (scanf("%19s%19s%19s%19s%19s%19s%19s%19s", a, b, c, d, e, f, g, h) != 8) return 1;
+  system(h); /* BAD */
+  char *p = getpass("x");
+  if (p) system(p); /* BAD */
+  char text[40], first[20], fifth[20];
+  if (!fgets(text, sizeof text, stdin)) return 1;
+  int n, m, k;
+  if (sscanf(text, "%19s %d %d %d %19s", first, &n, &m, &k, fifth) == 5) system(fifth); /* BAD */
+  return 0;
+}
+"""
+
+
+def test_functions_that_write_what_comes_from_outside_through_pointers(tmp_path: Path) -> None:
+    source = tmp_path / "program.c"
+    source.write_text(WRITERS)
+    found = kleene.load(source).dataflow(client="taint", device="cpu").findings()
+    bad = [number for number, line in enumerate(WRITERS.splitlines(), 1) if "BAD" in line]
+    assert [one.span.line for one in found if one.span] == bad

@@ -31,9 +31,10 @@ POSSIBLE_NULL = Rule(
     "A pointer that is null at other times is dereferenced.",
     "A null pointer is stored where several functions write, in a global, a field or an element,"
     " and an access reads the pointer from there without a test; or a function of the program"
-    " returns it, whose results most callers do not test. In which order functions run, and which"
-    " arguments go with which results, is not looked at: the pointer may be known not to be null"
-    " for other reasons.\n\nTest the pointer, or do not store or return null there.",
+    " returns it, whose results most callers do not test; or it is passed or returned by a call"
+    " through a pointer that may reach several functions. In which order functions run, and which"
+    " arguments go with which results or functions, is not looked at: the pointer may be known not"
+    " to be null for other reasons.\n\nTest the pointer, or do not store or return null there.",
 )
 DIVISION_BY_ZERO = Rule(
     "dataflow/division-by-zero",

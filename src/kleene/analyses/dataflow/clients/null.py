@@ -101,6 +101,7 @@ def findings(context: Context) -> Iterator[Finding]:
         if origin:
             message += f": {origin}"
         is_likely = evidence.is_direct(base) and _is_expected(context, tested, way)
+        is_likely = is_likely and not _is_called_back(context, way)
         rule = rules.NULL_DEREFERENCE if is_likely else rules.POSSIBLE_NULL
         yield Finding(rule, span, message, function, path=tuple(path))
 
@@ -157,6 +158,17 @@ def _is_expected(context: Context, tested: Tested, way: Path) -> bool:
     rows = [one for one in way.rows if table.opcode[one] == Opcode.RET]
     functions = {int(context.program.instruction_function[one]) for one in rows}
     return len(calls.call) == 0 or all(tested.is_expected(one) for one in functions)
+
+
+def _is_called_back(context: Context, way: Path) -> bool:
+    """Return whether a way goes through a call that may reach several functions.
+
+    `run(work, &data)` and `run(start, NULL)` both call `(*f)(p)` in `run`. Which p goes with which f
+    is not looked at, so that null seems to be passed to `work`.
+    """
+    table, calls = context.program.instructions, context.calls
+    rows = [one for one in way.rows if table.opcode[one] in CALLS]
+    return any(int((calls.call == one).sum()) > 1 for one in rows)
 
 
 def _bases(context: Context) -> I64:
