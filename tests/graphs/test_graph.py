@@ -129,3 +129,15 @@ def test_loops_run_as_plain_python() -> None:
     environment = os.environ | {"NUMBA_DISABLE_JIT": "1"}
     done = subprocess.run(command, capture_output=True, text=True, env=environment)
     assert (done.stdout, done.stderr) == ("4\n", "")
+
+
+def test_large_graphs_are_turned_round_by_a_compiled_loop_alike(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rng = np.random.default_rng(0)
+    graph = Graph.from_edges(50, *rng.integers(0, 50, (2, 400)))
+    expected = graph.reverse()
+    monkeypatch.setattr("kleene.graphs.graph._SORTED_UP_TO", 0)
+    found = graph.reverse()
+    assert np.array_equal(found.offsets, expected.offsets)
+    assert np.array_equal(found.targets, expected.targets)
