@@ -3,7 +3,8 @@
 The packs are those of all checks that intervals leave open, of all functions at once: of lua,
 nginx and sqlite3, of a part of sqlite3's, and of sqlite3 several times, as of a larger program.
 Making the packs is not in the times; sending them and fetching the verdicts is. "ours" is what
-`auto` chooses (`device`), the rival the CPU with all its cores. Verdicts must be equal.
+`auto` chooses (`device`), the rival the CPU with all its cores. CUDA has
+begun before. Verdicts must be equal.
 
     python benchmarks/invariants_cuda.py [FILE.npz ...]    packs from files, if given
     python benchmarks/invariants_cuda.py --save FOLDER     writes these files
@@ -138,6 +139,7 @@ def main() -> None:
             saved(packs(name), Path(sys.argv[2]) / f"{name}.npz")
         return
     table = Table("invariants_cuda", __doc__.partition("\n")[0])
+    launch.gpu_problem()  # CUDA has begun: `auto` would count that in
     for name, problem in inputs(sys.argv[1:]):
         ours = measure(partial(solve, problem), repeat=3)
         cpu = measure(partial(solve, problem, device=Device.CPU), repeat=3)

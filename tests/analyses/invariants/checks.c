@@ -509,3 +509,13 @@ int through_a_pointer(int (*callee)(int *), int x) {
   assert(shared == 5);  // expect: may fail assert
   return x;
 }
+
+static int called_with(int x) { return x; }
+int called_through(int (*f)(int), int which) {
+  int (*g)(int) = which ? called_with : 0;
+  if (which) which = f(1);  // expect: may fail null
+  if (g) which += g(2);  // expect: safe null
+  int (*none)(int) = 0;
+  if (which > 100) return none(3);  // expect: fails always null
+  return which;
+}

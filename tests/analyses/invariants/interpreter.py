@@ -494,6 +494,9 @@ class Execution:
         if callee >= len(self.program.globals):
             pointer = self.value(frame, callee)
             named = [one for one, made in self.of_global.items() if made == pointer.object]
+            if pointer == NULL:
+                self.fail("null", row)
+                raise StopError
             if not named or self.program.globals.function[named[0]] < 0:
                 raise StopError  # no function is there
             callee = named[0]

@@ -12,7 +12,7 @@ import pytest
 
 from kleene.base.device import Device
 from kleene.kernels import compiled, launch
-from kleene.kernels.octagon_flow import FlowGraphs, FlowProblem, FlowSolution, solve
+from kleene.kernels.octagon_flow import FlowGraphs, FlowProblem, FlowSolution, predicted_s, solve
 from kleene.kernels.octagon_flow.codes import ASSIGN, ASSUME, CHECK, EXCLUDE, FAIL, INFINITE, SET
 from kleene.kernels.octagon_flow.sparse import sparse
 
@@ -352,3 +352,15 @@ def test_batches_of_a_gpu_agree() -> None:
 
 def test_auto_leaves_small_problems_to_the_cpu() -> None:
     assert solve(replace(counting())).device is Device.CPU
+
+
+def test_a_gpu_is_for_many_packs_and_not_for_long_ones() -> None:
+    """A GPU has a block for each pack, but is slower than a core at nodes one by one."""
+    one = counting()
+    n_nodes = int(one.n_nodes[0])
+    many = replace(
+        one, graph=np.zeros(5000, np.int64), n_variables=np.repeat(one.n_variables, 5000)
+    )
+    assert predicted_s(many, 16)[1] < predicted_s(many, 16)[0] < predicted_s(many, 1)[0]
+    long = replace(one, graphs=replace(one.graphs, nodes=np.array([0, 5000 * n_nodes])))
+    assert predicted_s(long, 16)[0] < predicted_s(long, 16)[1]

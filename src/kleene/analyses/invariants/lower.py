@@ -11,7 +11,17 @@ from collections.abc import Iterable
 
 from kleene.analyses.invariants.builder import FlatFunctionBuilder
 from kleene.analyses.invariants.calls import lower_call
-from kleene.analyses.invariants.expressions import Both, Condition, Form, Key, Relation, negation
+from kleene.analyses.invariants.checks import CheckKind
+from kleene.analyses.invariants.expressions import (
+    ZERO,
+    Always,
+    Both,
+    Condition,
+    Form,
+    Key,
+    Relation,
+    negation,
+)
 from kleene.analyses.invariants.flat import Base, Block, Edge, Escape, FlatFunction, Source
 from kleene.analyses.invariants.instructions import InstructionLowering
 from kleene.analyses.invariants.kinds import Readings
@@ -23,7 +33,16 @@ from kleene.analyses.invariants.strings import follow_lengths
 from kleene.analyses.invariants.undefined import UndefinedValues
 from kleene.analyses.invariants.values import Context, Expression
 from kleene.ir import Program
-from kleene.ir.codes import CALLS, Flag, Opcode, Passing, TypeFlag, TypeKind, ValueKind
+from kleene.ir.codes import (
+    CALLS,
+    ConstantKind,
+    Flag,
+    Opcode,
+    Passing,
+    TypeFlag,
+    TypeKind,
+    ValueKind,
+)
 
 _MOST_BLOCKS = 400  # of a function with its callees; further calls are not laid in
 _DEEPEST = 12
@@ -237,6 +256,7 @@ class _FunctionLowering:
             for one in operands[1:]
             if not self._builder.first_block <= one < self._builder.first_instruction
         ]
+        self._check_callee(block, context, row, operands[0])
         model = model_of(self._program, operands[0])
         if self._table.flags[row] & Flag.RETURNS_TWICE:
             self.flat.refused = "a call may return twice (setjmp)"
@@ -258,6 +278,20 @@ class _FunctionLowering:
             self._builder.emit(block, MayFree(None))
         self._builder.emit_any(block, context, value)
         return block
+
+    def _check_callee(self, block: Block, context: int, row: int, callee: int) -> None:
+        """Check that a pointer that is called through is not null; inline assembly is none."""
+        kind, place = self._program.locate(callee)
+        if kind == ValueKind.GLOBAL:
+            return
+        kinds = self._program.constants.kind
+        if kind == ValueKind.CONSTANT and kinds[place] != ConstantKind.NULL:
+            return
+        present = self._values.address(context, callee).is_present
+        if present == Always(False):  # which is how reports of errors are checked
+            present = Relation(ZERO, "ne")
+        message = "the pointer to a function is not null"
+        self._builder.check(block, CheckKind.NULL, row, present, message)
 
     def _has_body(self, callee: int) -> bool:
         row = int(self._program.globals.function[callee])

@@ -23,7 +23,7 @@ from kleene.analyses.invariants.whole.addresses import accesses, constant_number
 from kleene.analyses.invariants.whole.floats import FloatRanges, fit
 from kleene.analyses.invariants.whole.pointers import Pointers
 from kleene.base.arrays import I64, U8, Bools
-from kleene.ir.codes import Flag, GlobalKind, Opcode, TypeKind, ValueKind
+from kleene.ir.codes import CALLS, ConstantKind, Flag, GlobalKind, Opcode, TypeKind, ValueKind
 
 KINDS = tuple(CheckKind)
 SAFE, MAY_FAIL, FAILS, UNREACHABLE = range(4)  # verdicts
@@ -226,9 +226,24 @@ class Checker:
             fails[~is_made],
         )
         self._inside(rows, names, n_bytes, "the access is inside of its object")
+        self._callees()
         for model, calls in calls_by_model(self._program):
             for touch in model.touches:
                 self._touched(calls, touch)
+
+    def _callees(self) -> None:
+        """A pointer that is called through is not null; inline assembly is none."""
+        program, bases = self._program, self._program.bases
+        rows = np.flatnonzero(np.isin(self._table.opcode, tuple(CALLS)))
+        callee = self._table.operands[self._table.offsets[rows]].astype(np.int64)
+        first, end = bases[ValueKind.CONSTANT], bases[ValueKind.ARGUMENT]
+        is_constant = (callee >= first) & (callee < end)
+        is_null = is_constant.copy()
+        kinds = program.constants.kind[callee[is_constant] - first]
+        is_null[is_constant] = kinds == ConstantKind.NULL
+        rows = rows[(callee >= end) | is_null]
+        safe, fails = self._not_zero(self._operand(rows, 0))
+        self._add(CheckKind.NULL, rows, "the pointer to a function is not null", safe, fails)
 
     def _touched(self, calls: I64, touch: Touch) -> None:
         """Ask whether the bytes that a model reads or writes are inside of an object."""
