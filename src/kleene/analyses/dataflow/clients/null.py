@@ -163,8 +163,8 @@ def _is_expected(context: Context, tested: Tested, way: Path) -> bool:
 def _is_called_back(context: Context, way: Path) -> bool:
     """Return whether a way goes through a call that may reach several functions.
 
-    `run(work, &data)` and `run(start, NULL)` both call `(*f)(p)` in `run`. Which p goes with which f
-    is not looked at, so that null seems to be passed to `work`.
+    `run(work, &data)` and `run(start, NULL)` both call `(*f)(p)` in `run`. Which p goes with which
+    f is not looked at, so that null seems to be passed to `work`.
     """
     table, calls = context.program.instructions, context.calls
     rows = [one for one in way.rows if table.opcode[one] in CALLS]
