@@ -139,6 +139,26 @@ def test_options_reach_the_compiler(here: Path) -> None:
     assert "ret i32 105" in text_of("a.c", options=options)
 
 
+@pytest.mark.parametrize(
+    ("name", "flags", "is_kept"),
+    [
+        ("a.c", [], True),
+        ("a.c", ["-O2"], True),
+        ("a.cpp", [], True),
+        ("a.cpp", ["-O3"], True),
+        ("a.c", ["-O2", "-DNDEBUG"], False),
+        ("a.cpp", ["-DNDEBUG"], False),
+    ],
+)
+def test_assertions_are_there_unless_they_are_turned_off(
+    here: Path, name: str, flags: list[str], is_kept: bool
+) -> None:
+    """Whoever optimises, and zig does for C++, has not said NDEBUG."""
+    write(name, "#include <assert.h>\nint f(int n) { assert(n); return n; }\n")
+    text = text_of(name, options=Options(flags=tuple(flags)))
+    assert ("__assert_fail" in text) == is_kept
+
+
 def test_a_standard_is_for_its_own_language(here: Path) -> None:
     write("a.c", "long f(void) { return __STDC_VERSION__; }\n")
     write("b.cc", "long g() { return __cplusplus; }\n")

@@ -25,10 +25,11 @@ from kleene.frontends.c import diagnostics, templates
 from kleene.frontends.c.source import Language, Source
 
 # Unoptimised, with variables and lines; functions stay open to the SROA pass that follows. The rest
-# undoes what zig's defaults would add (sanitizer calls, stack canaries), and says nothing of
-# warnings.
+# undoes what zig's defaults would add (sanitizer calls, stack canaries; NDEBUG, without which there
+# would be no assertions, wherever it is told to optimise), and says nothing of warnings.
 _ALWAYS = (
     "-g",
+    "-UNDEBUG",
     "-fno-sanitize=undefined",
     "-fno-stack-protector",
     "-fno-vectorize",
