@@ -192,9 +192,11 @@ class _FunctionLowering:
         if opcode == Opcode.RET and back is not None:
             edge = Edge(back[1])
             if back[2] is not None:
-                given = self._builder.source(context, operands[0])
-                is_as_called = self._values.is_copy(back[2].value, operands[0])
-                edge.assignments.append((back[2], given if is_as_called else None))
+                given = None
+                if self._is_passed_on(back[2].value, operands[0]):
+                    kind = self._values.kind(back[2].value)
+                    given = self._builder.source(context, operands[0], kind)
+                edge.assignments.append((back[2], given))
             block.edges.append(edge)
 
     def _targets(
@@ -330,6 +332,18 @@ class _FunctionLowering:
             return None
         return row
 
+    def _is_passed_on(self, value: int, given: int) -> bool:
+        """Return whether a parameter, or a result, is what is given for it.
+
+        It is not where a function is called as one of another type, or is called by another name,
+        so that nobody has seen to it that numbers are read alike on both sides.
+        """
+        values = self._values
+        if not values.is_copy(value, given):
+            return False
+        is_free = values.constant(given) is not None or values.is_pointer(value)
+        return is_free or values.kind(value) == values.kind(given)
+
     def _lay_call(
         self, block: Block, context: int, row: int, function: int, arguments: list[int]
     ) -> Block:
@@ -339,7 +353,7 @@ class _FunctionLowering:
         for place, one in enumerate(arguments):
             formal = self._program.value(ValueKind.ARGUMENT, first + place)
             number = self._values.constant(one)
-            if not self._values.is_copy(formal, one):  # called as a function of another type
+            if not self._is_passed_on(formal, one):
                 expressions.append(None)
             elif self._values.width(formal) > 1 and number is not None:
                 expressions.append(Form((), self._values.kind(formal).wrap(number)))
