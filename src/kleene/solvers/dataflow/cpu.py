@@ -10,18 +10,25 @@ from kleene.solvers.dataflow.transfer import evaluate
 
 
 @device_function
-def _mark_users(place: int, start: int, end: int, user_offsets: I64, users: I32, is_due: U8) -> int:
-    """Note that the users of a place within a component are to be evaluated; return how many more.
+def _mark_users(
+    place: int, start: int, end: int, user_offsets: I64, users: I32, is_due: U8, first: int
+) -> tuple[int, int, int]:
+    """Note that the users of a place within a component are to be evaluated.
 
-    The component has the places from `start` to `end`.
+    The component has the places from `start` to `end`. Return how many more of them are due behind
+    the place, how many up to it, and the first of these, or `first` if that comes before.
     """
-    n_more = 0
+    n_behind, n_before = 0, 0
     for edge in range(user_offsets[place], user_offsets[place + 1]):
         user = users[edge]
         if start <= user < end and is_due[user] == 0:
             is_due[user] = 1
-            n_more += 1
-    return n_more
+            if user > place:
+                n_behind += 1
+            else:
+                n_before += 1
+                first = min(first, user)
+    return n_behind, n_before, first
 
 
 @device_function
@@ -69,11 +76,13 @@ def solve_component(
     changes. Downwards, every name is evaluated some times without rounding. The row `result` is
     for results; `counts[at]` and `counts[at + 1]` grow by the number of evaluations.
     """
-    n_due = end - start
     for place in range(start, end):
         is_due[place] = 1
-    while n_due > 0:
-        for place in range(start, end):
+    n_due, first = end - start, start
+    while n_due > 0:  # a sweep, from the first that is due to the last
+        place, n_next, next_first = first - 1, 0, end
+        while n_due > 0:
+            place += 1
             if is_due[place] == 0:
                 continue
             is_due[place] = 0
@@ -84,7 +93,12 @@ def solve_component(
                 threshold_set, threshold_offsets, signed, unsigned,
             ):  # fmt: skip
                 copy(facts, place * STRIDE, result)
-                n_due += _mark_users(place, start, end, user_offsets, users, is_due)
+                n_behind, n_before, next_first = _mark_users(
+                    place, start, end, user_offsets, users, is_due, next_first
+                )
+                n_due += n_behind
+                n_next += n_before
+        n_due, first = n_next, next_first
     for place in range(start, end):
         is_due[place] = 1
     for _ in range(narrowing):
@@ -97,7 +111,7 @@ def solve_component(
                 facts, place, result, operator, width, attribute, offsets, operands, given
             ):
                 copy(facts, place * STRIDE, result)
-                _mark_users(place, start, end, user_offsets, users, is_due)
+                _mark_users(place, start, end, user_offsets, users, is_due, end)
 
 
 @entry_point
@@ -140,11 +154,13 @@ def solve_bits(
     """
     for component in range(len(component_offsets) - 1):
         start, end = component_offsets[component], component_offsets[component + 1]
-        n_due = end - start
         for place in range(start, end):
             is_due[place] = 1
-        while n_due > 0:
-            for place in range(start, end):
+        n_due, first = end - start, start
+        while n_due > 0:  # a sweep, from the first that is due to the last
+            place, n_next, next_first = first - 1, 0, end
+            while n_due > 0:
+                place += 1
                 if is_due[place] == 0:
                     continue
                 is_due[place] = 0
@@ -160,4 +176,9 @@ def solve_bits(
                         facts[place * n_words + word] = found
                         has_changed = True
                 if has_changed and is_cyclic[component]:
-                    n_due += _mark_users(place, start, end, user_offsets, users, is_due)
+                    n_behind, n_before, next_first = _mark_users(
+                        place, start, end, user_offsets, users, is_due, next_first
+                    )
+                    n_due += n_behind
+                    n_next += n_before
+            n_due, first = n_next, next_first

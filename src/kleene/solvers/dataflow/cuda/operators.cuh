@@ -79,7 +79,7 @@ __device__ __noinline__ void _cast(long long* facts, i64 row, i64 operator_, i64
 __device__ void _set_when(long long* facts, i64 row, i64 is_reached);
 __device__ void _address(long long* facts, i64 row, i64 a, i64 width, i64 attribute);
 __device__ __noinline__ void evaluate(long long* facts, i64 row, i64 name, const unsigned char* operator_, const unsigned char* width, const long long* attribute, const long long* offsets, const int* operands, const long long* given);
-__device__ i64 _mark_users(i64 place, i64 start, i64 end, const long long* user_offsets, const int* users, unsigned char* is_due);
+__device__ __noinline__ Several3 _mark_users(i64 place, i64 start, i64 end, const long long* user_offsets, const int* users, unsigned char* is_due, i64 first);
 __device__ __noinline__ i64 evaluate_up(long long* facts, i64 name, i64 result, const unsigned char* operator_, const unsigned char* width, const long long* attribute, const long long* offsets, const int* operands, const long long* given, const int* threshold_set, const long long* threshold_offsets, const long long* signed_, const long long* unsigned_);
 __device__ i64 evaluate_down(long long* facts, i64 name, i64 result, const unsigned char* operator_, const unsigned char* width, const long long* attribute, const long long* offsets, const int* operands, const long long* given);
 __device__ __noinline__ void solve_component(long long* facts, i64 result, i64 start, i64 end, const unsigned char* operator_, const unsigned char* width, const long long* attribute, const long long* offsets, const int* operands, const long long* given, const long long* user_offsets, const int* users, const int* threshold_set, const long long* threshold_offsets, const long long* signed_, const long long* unsigned_, i64 narrowing, unsigned char* is_due, long long* counts, i64 at);
@@ -1320,17 +1320,25 @@ __device__ __noinline__ void evaluate(long long* facts, i64 row, i64 name, const
   }
 }
 
-__device__ i64 _mark_users(i64 place, i64 start, i64 end, const long long* user_offsets, const int* users, unsigned char* is_due) {
-  i64 edge = 0, n_more = 0, user = 0;
-  n_more = 0;
+__device__ __noinline__ Several3 _mark_users(i64 place, i64 start, i64 end, const long long* user_offsets, const int* users, unsigned char* is_due, i64 first) {
+  i64 edge = 0, n_before = 0, n_behind = 0, user = 0;
+  const i64 several_0_0 = 0;
+  const i64 several_0_1 = 0;
+  n_behind = several_0_0;
+  n_before = several_0_1;
   for (edge = user_offsets[place]; edge < user_offsets[((i64)(place) + (i64)(1))]; edge += 1) {
     user = users[edge];
     if ((((i64)(start) <= (i64)(user) && (i64)(user) < (i64)(end)) && ((i64)(is_due[user]) == (i64)(0)))) {
       is_due[user] = 1;
-      n_more += 1;
+      if (((i64)(user) > (i64)(place))) {
+        n_behind += 1;
+      } else {
+        n_before += 1;
+        first = lower_of(first, user);
+      }
     }
   }
-  return n_more;
+  return Several3{n_behind, n_before, first};
 }
 
 __device__ __noinline__ i64 evaluate_up(long long* facts, i64 name, i64 result, const unsigned char* operator_, const unsigned char* width, const long long* attribute, const long long* offsets, const int* operands, const long long* given, const int* threshold_set, const long long* threshold_offsets, const long long* signed_, const long long* unsigned_) {
@@ -1351,13 +1359,23 @@ __device__ i64 evaluate_down(long long* facts, i64 name, i64 result, const unsig
 }
 
 __device__ __noinline__ void solve_component(long long* facts, i64 result, i64 start, i64 end, const unsigned char* operator_, const unsigned char* width, const long long* attribute, const long long* offsets, const int* operands, const long long* given, const long long* user_offsets, const int* users, const int* threshold_set, const long long* threshold_offsets, const long long* signed_, const long long* unsigned_, i64 narrowing, unsigned char* is_due, long long* counts, i64 at) {
-  i64 _ = 0, n_due = 0, place = 0;
-  n_due = ((i64)(end) - (i64)(start));
+  i64 _ = 0, first = 0, n_before = 0, n_behind = 0, n_due = 0, n_next = 0, next_first = 0, place = 0;
   for (place = start; place < end; place += 1) {
     is_due[place] = 1;
   }
+  const i64 several_0_0 = ((i64)(end) - (i64)(start));
+  const i64 several_0_1 = start;
+  n_due = several_0_0;
+  first = several_0_1;
   while (((i64)(n_due) > (i64)(0))) {
-    for (place = start; place < end; place += 1) {
+    const i64 several_1_0 = ((i64)(first) - (i64)(1));
+    const i64 several_1_1 = 0;
+    const i64 several_1_2 = end;
+    place = several_1_0;
+    n_next = several_1_1;
+    next_first = several_1_2;
+    while (((i64)(n_due) > (i64)(0))) {
+      place += 1;
       if (((i64)(is_due[place]) == (i64)(0))) {
         continue;
       }
@@ -1366,9 +1384,18 @@ __device__ __noinline__ void solve_component(long long* facts, i64 result, i64 s
       counts[at] += 1;
       if (evaluate_up(facts, place, result, operator_, width, attribute, offsets, operands, given, threshold_set, threshold_offsets, signed_, unsigned_)) {
         copy(facts, ((i64)(place) * (i64)(8LL)), result);
-        n_due += _mark_users(place, start, end, user_offsets, users, is_due);
+        const Several3 several_2 = _mark_users(place, start, end, user_offsets, users, is_due, next_first);
+        n_behind = several_2.v0;
+        n_before = several_2.v1;
+        next_first = several_2.v2;
+        n_due += n_behind;
+        n_next += n_before;
       }
     }
+    const i64 several_3_0 = n_next;
+    const i64 several_3_1 = next_first;
+    n_due = several_3_0;
+    first = several_3_1;
   }
   for (place = start; place < end; place += 1) {
     is_due[place] = 1;
@@ -1382,7 +1409,7 @@ __device__ __noinline__ void solve_component(long long* facts, i64 result, i64 s
       counts[((i64)(at) + (i64)(1))] += 1;
       if (evaluate_down(facts, place, result, operator_, width, attribute, offsets, operands, given)) {
         copy(facts, ((i64)(place) * (i64)(8LL)), result);
-        _mark_users(place, start, end, user_offsets, users, is_due);
+        _mark_users(place, start, end, user_offsets, users, is_due, end);
       }
     }
   }
