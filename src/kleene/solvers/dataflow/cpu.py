@@ -11,24 +11,43 @@ from kleene.solvers.dataflow.transfer import evaluate
 
 @device_function
 def _mark_users(
-    place: int, start: int, end: int, user_offsets: I64, users: I32, is_due: U8, first: int
-) -> tuple[int, int, int]:
+    place: int, start: int, end: int, user_offsets: I64, users: I32, is_due: U8, groups: int,
+    first: int,
+) -> tuple[int, int, int]:  # fmt: skip
     """Note that the users of a place within a component are to be evaluated.
 
-    The component has the places from `start` to `end`. Return how many more of them are due behind
-    the place, how many up to it, and the first of these, or `first` if that comes before.
+    The component has the places from `start` to `end`. Of each 64 places in turn, `is_due` says
+    from `groups` on whether one may be due. Return how many more places are due behind this one,
+    how many up to it, and the first of these, or `first` if that comes before.
     """
     n_behind, n_before = 0, 0
     for edge in range(user_offsets[place], user_offsets[place + 1]):
         user = users[edge]
         if start <= user < end and is_due[user] == 0:
             is_due[user] = 1
+            is_due[groups + ((user - start) >> 6)] = 1
             if user > place:
                 n_behind += 1
             else:
                 n_before += 1
                 first = min(first, user)
     return n_behind, n_before, first
+
+
+@device_function
+def _next_due(place: int, start: int, is_due: U8, groups: int) -> int:
+    """Return the first place from `place` on that is due, which there must be, as due no more."""
+    while True:
+        if (place - start) & 63 == 0:
+            group = groups + ((place - start) >> 6)
+            if is_due[group] == 0:
+                place += 64
+                continue
+            is_due[group] = 0
+        if is_due[place] != 0:
+            is_due[place] = 0
+            return place
+        place += 1
 
 
 @device_function
@@ -68,24 +87,23 @@ def solve_component(
     facts: I64, result: int, start: int, end: int, operator: U8, width: U8, attribute: I64,
     offsets: I64, operands: I32, given: I64, user_offsets: I64, users: I32,
     threshold_set: I32, threshold_offsets: I64, signed: I64, unsigned: I64,
-    narrowing: int, is_due: U8, counts: I64, at: int,
+    narrowing: int, is_due: U8, groups: int, counts: I64, at: int,
 ) -> None:  # fmt: skip
     """Compute the facts of a component with cycles, the places from `start` to `end`.
 
     Upwards, it begins with nothing known to have a value, and names are evaluated until none
     changes. Downwards, every name is evaluated some times without rounding. The row `result` is
-    for results; `counts[at]` and `counts[at + 1]` grow by the number of evaluations.
+    for results; `is_due` has as many elements behind `groups` as the component has places, or
+    fewer; `counts[at]` and `counts[at + 1]` grow by the number of evaluations.
     """
     for place in range(start, end):
         is_due[place] = 1
+        is_due[groups + ((place - start) >> 6)] = 1
     n_due, first = end - start, start
     while n_due > 0:  # a sweep, from the first that is due to the last
         place, n_next, next_first = first - 1, 0, end
         while n_due > 0:
-            place += 1
-            if is_due[place] == 0:
-                continue
-            is_due[place] = 0
+            place = _next_due(place + 1, start, is_due, groups)
             n_due -= 1
             counts[at] += 1
             if evaluate_up(
@@ -94,7 +112,7 @@ def solve_component(
             ):  # fmt: skip
                 copy(facts, place * STRIDE, result)
                 n_behind, n_before, next_first = _mark_users(
-                    place, start, end, user_offsets, users, is_due, next_first
+                    place, start, end, user_offsets, users, is_due, groups, next_first
                 )
                 n_due += n_behind
                 n_next += n_before
@@ -111,7 +129,7 @@ def solve_component(
                 facts, place, result, operator, width, attribute, offsets, operands, given
             ):
                 copy(facts, place * STRIDE, result)
-                _mark_users(place, start, end, user_offsets, users, is_due, end)
+                _mark_users(place, start, end, user_offsets, users, is_due, groups, end)
 
 
 @entry_point
@@ -137,7 +155,7 @@ def solve(
         solve_component(
             facts, result, start, end, operator, width, attribute, offsets, operands, given,
             user_offsets, users, threshold_set, threshold_offsets, signed,
-            unsigned, narrowing, is_due, counts, 0,
+            unsigned, narrowing, is_due, len(operator) + start, counts, 0,
         )  # fmt: skip
 
 
@@ -154,16 +172,15 @@ def solve_bits(
     """
     for component in range(len(component_offsets) - 1):
         start, end = component_offsets[component], component_offsets[component + 1]
+        groups = component_offsets[-1] + start
         for place in range(start, end):
             is_due[place] = 1
+            is_due[groups + ((place - start) >> 6)] = 1
         n_due, first = end - start, start
         while n_due > 0:  # a sweep, from the first that is due to the last
             place, n_next, next_first = first - 1, 0, end
             while n_due > 0:
-                place += 1
-                if is_due[place] == 0:
-                    continue
-                is_due[place] = 0
+                place = _next_due(place + 1, start, is_due, groups)
                 n_due -= 1
                 has_changed = False
                 for word in range(n_words):
@@ -177,7 +194,7 @@ def solve_bits(
                         has_changed = True
                 if has_changed and is_cyclic[component]:
                     n_behind, n_before, next_first = _mark_users(
-                        place, start, end, user_offsets, users, is_due, next_first
+                        place, start, end, user_offsets, users, is_due, groups, next_first
                     )
                     n_due += n_behind
                     n_next += n_before

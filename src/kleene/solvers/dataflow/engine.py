@@ -68,7 +68,7 @@ def solve(
         run(
             facts, *constraints.by_place, schedule.user_offsets, schedule.users,
             schedule.component_offsets, schedule.is_cyclic, threshold_set[schedule.order],
-            threshold_offsets, signed, unsigned, narrowing, np.zeros(n, np.uint8), counts,
+            threshold_offsets, signed, unsigned, narrowing, np.zeros(2 * n, np.uint8), counts,
         )  # fmt: skip
     up, down = counts.tolist()
     return ValueFacts(constraints, facts.reshape(-1, STRIDE)[schedule.place_of], (up, down))
@@ -149,7 +149,7 @@ def solve_bits(constraints: BitConstraints) -> U64:
             facts, n_words, int(constraints.is_union), gen[order].ravel().view(np.int64),
             (~constraints.kill[order]).ravel().view(np.int64), schedule.offsets, schedule.operands,
             schedule.user_offsets, schedule.users, schedule.component_offsets, schedule.is_cyclic,
-            np.zeros(n, np.uint8),
+            np.zeros(2 * n, np.uint8),
         )  # fmt: skip
     found: NDArray[np.uint64] = facts.view(np.uint64).reshape(gen.shape)[schedule.place_of]
     return found

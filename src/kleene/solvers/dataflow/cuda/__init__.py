@@ -52,7 +52,7 @@ def solve(constraints: Constraints, narrowing: int, plan: Plan | None = None) ->
     )  # fmt: skip
     facts = xp.zeros(2 * n * STRIDE, np.int64)
     counts = xp.zeros(2 * len(schedule.is_cyclic), np.int64)
-    is_due, due = xp.zeros(n, np.uint8), xp.zeros(n if len(plan.large) else 1, np.int32)
+    is_due, due = xp.zeros(2 * n, np.uint8), xp.zeros(n if len(plan.large) else 1, np.int32)
     lists = [xp.zeros(len(due), np.int32) for _ in range(2)]
     is_done, next_group = xp.zeros(n, np.int32), xp.zeros(len(plan.part_groups), np.int32)
     small = sent(plan.group_offsets), sent(plan.small), sent(schedule.is_cyclic)

@@ -79,10 +79,11 @@ __device__ __noinline__ void _cast(long long* facts, i64 row, i64 operator_, i64
 __device__ void _set_when(long long* facts, i64 row, i64 is_reached);
 __device__ void _address(long long* facts, i64 row, i64 a, i64 width, i64 attribute);
 __device__ __noinline__ void evaluate(long long* facts, i64 row, i64 name, const unsigned char* operator_, const unsigned char* width, const long long* attribute, const long long* offsets, const int* operands, const long long* given);
-__device__ __noinline__ Several3 _mark_users(i64 place, i64 start, i64 end, const long long* user_offsets, const int* users, unsigned char* is_due, i64 first);
+__device__ __noinline__ Several3 _mark_users(i64 place, i64 start, i64 end, const long long* user_offsets, const int* users, unsigned char* is_due, i64 groups, i64 first);
+__device__ i64 _next_due(i64 place, i64 start, unsigned char* is_due, i64 groups);
 __device__ __noinline__ i64 evaluate_up(long long* facts, i64 name, i64 result, const unsigned char* operator_, const unsigned char* width, const long long* attribute, const long long* offsets, const int* operands, const long long* given, const int* threshold_set, const long long* threshold_offsets, const long long* signed_, const long long* unsigned_);
 __device__ i64 evaluate_down(long long* facts, i64 name, i64 result, const unsigned char* operator_, const unsigned char* width, const long long* attribute, const long long* offsets, const int* operands, const long long* given);
-__device__ __noinline__ void solve_component(long long* facts, i64 result, i64 start, i64 end, const unsigned char* operator_, const unsigned char* width, const long long* attribute, const long long* offsets, const int* operands, const long long* given, const long long* user_offsets, const int* users, const int* threshold_set, const long long* threshold_offsets, const long long* signed_, const long long* unsigned_, i64 narrowing, unsigned char* is_due, long long* counts, i64 at);
+__device__ __noinline__ void solve_component(long long* facts, i64 result, i64 start, i64 end, const unsigned char* operator_, const unsigned char* width, const long long* attribute, const long long* offsets, const int* operands, const long long* given, const long long* user_offsets, const int* users, const int* threshold_set, const long long* threshold_offsets, const long long* signed_, const long long* unsigned_, i64 narrowing, unsigned char* is_due, i64 groups, long long* counts, i64 at);
 
 __device__ i64 low_bits(i64 n) {
   return (((i64)(n) >= (i64)(64)) ? (i64)((-1)) : (i64)(minus(shifted_left(1, n), 1)));
@@ -1320,7 +1321,7 @@ __device__ __noinline__ void evaluate(long long* facts, i64 row, i64 name, const
   }
 }
 
-__device__ __noinline__ Several3 _mark_users(i64 place, i64 start, i64 end, const long long* user_offsets, const int* users, unsigned char* is_due, i64 first) {
+__device__ __noinline__ Several3 _mark_users(i64 place, i64 start, i64 end, const long long* user_offsets, const int* users, unsigned char* is_due, i64 groups, i64 first) {
   i64 edge = 0, n_before = 0, n_behind = 0, user = 0;
   const i64 several_0_0 = 0;
   const i64 several_0_1 = 0;
@@ -1330,6 +1331,7 @@ __device__ __noinline__ Several3 _mark_users(i64 place, i64 start, i64 end, cons
     user = users[edge];
     if ((((i64)(start) <= (i64)(user) && (i64)(user) < (i64)(end)) && ((i64)(is_due[user]) == (i64)(0)))) {
       is_due[user] = 1;
+      is_due[((i64)(groups) + (i64)(((i64)(((i64)(user) - (i64)(start))) >> (i64)(6))))] = 1;
       if (((i64)(user) > (i64)(place))) {
         n_behind += 1;
       } else {
@@ -1339,6 +1341,25 @@ __device__ __noinline__ Several3 _mark_users(i64 place, i64 start, i64 end, cons
     }
   }
   return Several3{n_behind, n_before, first};
+}
+
+__device__ i64 _next_due(i64 place, i64 start, unsigned char* is_due, i64 groups) {
+  i64 group = 0;
+  while (1) {
+    if (((i64)(((i64)(((i64)(place) - (i64)(start))) & (i64)(63))) == (i64)(0))) {
+      group = ((i64)(groups) + (i64)(((i64)(((i64)(place) - (i64)(start))) >> (i64)(6))));
+      if (((i64)(is_due[group]) == (i64)(0))) {
+        place += 64;
+        continue;
+      }
+      is_due[group] = 0;
+    }
+    if (((i64)(is_due[place]) != (i64)(0))) {
+      is_due[place] = 0;
+      return place;
+    }
+    place += 1;
+  }
 }
 
 __device__ __noinline__ i64 evaluate_up(long long* facts, i64 name, i64 result, const unsigned char* operator_, const unsigned char* width, const long long* attribute, const long long* offsets, const int* operands, const long long* given, const int* threshold_set, const long long* threshold_offsets, const long long* signed_, const long long* unsigned_) {
@@ -1358,10 +1379,11 @@ __device__ i64 evaluate_down(long long* facts, i64 name, i64 result, const unsig
   return differ(facts, result, ((i64)(name) * (i64)(8LL)));
 }
 
-__device__ __noinline__ void solve_component(long long* facts, i64 result, i64 start, i64 end, const unsigned char* operator_, const unsigned char* width, const long long* attribute, const long long* offsets, const int* operands, const long long* given, const long long* user_offsets, const int* users, const int* threshold_set, const long long* threshold_offsets, const long long* signed_, const long long* unsigned_, i64 narrowing, unsigned char* is_due, long long* counts, i64 at) {
+__device__ __noinline__ void solve_component(long long* facts, i64 result, i64 start, i64 end, const unsigned char* operator_, const unsigned char* width, const long long* attribute, const long long* offsets, const int* operands, const long long* given, const long long* user_offsets, const int* users, const int* threshold_set, const long long* threshold_offsets, const long long* signed_, const long long* unsigned_, i64 narrowing, unsigned char* is_due, i64 groups, long long* counts, i64 at) {
   i64 _ = 0, first = 0, n_before = 0, n_behind = 0, n_due = 0, n_next = 0, next_first = 0, place = 0;
   for (place = start; place < end; place += 1) {
     is_due[place] = 1;
+    is_due[((i64)(groups) + (i64)(((i64)(((i64)(place) - (i64)(start))) >> (i64)(6))))] = 1;
   }
   const i64 several_0_0 = ((i64)(end) - (i64)(start));
   const i64 several_0_1 = start;
@@ -1375,16 +1397,12 @@ __device__ __noinline__ void solve_component(long long* facts, i64 result, i64 s
     n_next = several_1_1;
     next_first = several_1_2;
     while (((i64)(n_due) > (i64)(0))) {
-      place += 1;
-      if (((i64)(is_due[place]) == (i64)(0))) {
-        continue;
-      }
-      is_due[place] = 0;
+      place = _next_due(((i64)(place) + (i64)(1)), start, is_due, groups);
       n_due -= 1;
       counts[at] += 1;
       if (evaluate_up(facts, place, result, operator_, width, attribute, offsets, operands, given, threshold_set, threshold_offsets, signed_, unsigned_)) {
         copy(facts, ((i64)(place) * (i64)(8LL)), result);
-        const Several3 several_2 = _mark_users(place, start, end, user_offsets, users, is_due, next_first);
+        const Several3 several_2 = _mark_users(place, start, end, user_offsets, users, is_due, groups, next_first);
         n_behind = several_2.v0;
         n_before = several_2.v1;
         next_first = several_2.v2;
@@ -1409,7 +1427,7 @@ __device__ __noinline__ void solve_component(long long* facts, i64 result, i64 s
       counts[((i64)(at) + (i64)(1))] += 1;
       if (evaluate_down(facts, place, result, operator_, width, attribute, offsets, operands, given)) {
         copy(facts, ((i64)(place) * (i64)(8LL)), result);
-        _mark_users(place, start, end, user_offsets, users, is_due, end);
+        _mark_users(place, start, end, user_offsets, users, is_due, groups, end);
       }
     }
   }

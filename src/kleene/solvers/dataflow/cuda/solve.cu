@@ -60,7 +60,7 @@ extern "C" __global__ void __launch_bounds__(32, 16)
       } else {
         solve_component(facts, (n_names + start) * STRIDE, start, end, op, width, attribute, offsets,
                         operands, given, user_offsets, users, threshold_set, threshold_offsets, bounds,
-                        patterns, narrowing, is_due, counts, 2 * component);
+                        patterns, narrowing, is_due, n_names + start, counts, 2 * component);
       }
       __threadfence();
       for (i64 place = start; place < end; ++place) *(volatile int*)(is_done + place) = 1;

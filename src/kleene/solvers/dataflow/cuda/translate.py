@@ -55,7 +55,13 @@ def header() -> str:
         "#pragma once",
         _BY_HAND,
     ]
-    wanted = (cpu._mark_users, cpu.evaluate_up, cpu.evaluate_down, cpu.solve_component)
+    wanted = (
+        cpu._mark_users,
+        cpu._next_due,
+        cpu.evaluate_up,
+        cpu.evaluate_down,
+        cpu.solve_component,
+    )
     functions: list[tuple[ModuleType, Callable[..., Any]]] = [
         (module, function)
         for module in (words, rows, arithmetic, comparisons, transfer)
