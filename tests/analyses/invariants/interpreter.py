@@ -81,6 +81,11 @@ MEANT = {
     "fgetc": "getchar", "getc": "getchar", "recv": "read",
     "__isoc99_scanf": "scanf", "__isoc23_scanf": "scanf", "random": "rand",
 }  # fmt: skip
+# The stream of a function, which is not null.
+STREAMS = {
+    "fgetc": 0, "getc": 0, "fgets": 2, "fread": 3, "fwrite": 3, "fprintf": 0, "fputs": 1, "fputc": 1,
+    "fclose": 0, "feof": 0, "ferror": 0,
+}  # fmt: skip
 PRESENT = {
     "memcpy": (0, 1), "memset": (0,), "strnlen": (0,), "strncpy": (0, 1), "read": (1,),
     "fread": (0,), "fgets": (0,),
@@ -505,6 +510,9 @@ class Execution:
         model = getattr(
             self, "call_" + MEANT.get(name, name.split(".p0")[0].replace(".", "_")), None
         )
+        if name in STREAMS and arguments[STREAMS[name]] == NULL:
+            self.fail("null", row)
+            raise StopError
         if model is not None:
             for place in PRESENT.get(model.__name__.removeprefix("call_"), ()):
                 if arguments[place] == NULL:  # forbidden even for no bytes at all

@@ -254,3 +254,14 @@ void whole_strings_of_the_heap(const char *given) {
   fwrite(p, 2, 2, stdout);  // expect: safe bounds
   fwrite(q, 2, 5, stdout);  // expect: fails always bounds, safe bounds
 }
+
+int streams(const char *name) {
+  char to[4];
+  FILE *file = fopen(name, "r");
+  int n = fgetc(file);                    // expect: may fail null
+  n += (int)fread(to, 0, 1, file);        // expect: safe null
+  fprintf(stdout, "%d", n);               // expect: may fail null
+  fclose(file);                           // expect: safe null
+  fputs("x", (FILE *)0);                  // expect: fails always null
+  return n;
+}

@@ -11,7 +11,8 @@ A line has names and effects: `read: fills $1 [$2]; result -1 .. $2`. `$k` is th
     returns $k            returns that argument; `returns $k or null`
     returns inside $k     returns null, or a place in the object that the argument points to
     returns heap [n]      returns null, or a new object of n bytes; `zeros [n]` if these are 0
-    reads $k [n]          reads n bytes at the argument: these are inside of an object
+    reads $k [n]          reads n bytes at the argument: these are inside of an object; `[0]` says
+                          that it is not null
     writes $k [n]         writes n bytes there
     writes $k [n] with $j all of them are the value of $j
     fills $k [n]          writes n bytes there, or fewer
@@ -108,23 +109,30 @@ __isoc23_strtoull: reads $0; fills $1? [8]; keeps $0
 read pread pread64: fills $1 [$2] until result; result -1 .. $2
 recv: fills $1 [$2]
 write pwrite send: reads $1 [$2]; result -1 .. $2
-fread: fills $0 [$1*$2] until $1*result; result 0 .. $2
-fwrite: reads $0 [$1*$2]; result 0 .. $2
-fgets: fills $0 [$1]; returns $0 or null; string $0 below $1
+fread: fills $0 [$1*$2] until $1*result; reads $3 [0]; result 0 .. $2
+fwrite: reads $0 [$1*$2]; reads $3 [0]; result 0 .. $2
+fgets: fills $0 [$1]; reads $2 [0]; returns $0 or null; string $0 below $1
 gets: fills $0 [any]; returns $0 or null
 printf vprintf: prints $0
-fprintf dprintf vfprintf vdprintf __printf_chk __vprintf_chk: prints $1
-__fprintf_chk __vfprintf_chk: prints $2
+fprintf vfprintf: prints $1; reads $0 [0]
+dprintf vdprintf __printf_chk __vprintf_chk: prints $1
+__fprintf_chk __vfprintf_chk: prints $2; reads $0 [0]
 snprintf vsnprintf: prints $2; fills $0? [$1]; string $0 below $1
 __snprintf_chk __vsnprintf_chk: prints $4; fills $0? [$1]; string $0 below $1
 sprintf vsprintf: prints $1 to $0
 __sprintf_chk __vsprintf_chk: prints $3 to $0
 scanf __isoc99_scanf __isoc23_scanf: scans $0
-fscanf __isoc99_fscanf __isoc23_fscanf sscanf __isoc99_sscanf __isoc23_sscanf: scans $1
-getchar getc fgetc getchar_unlocked getc_unlocked: result -1 .. 255
-putchar putc fputc: result -1 .. 255
-puts fputs: reads $0
-fflush fclose close: nothing
+fscanf __isoc99_fscanf __isoc23_fscanf: scans $1; reads $0 [0]
+sscanf __isoc99_sscanf __isoc23_sscanf: scans $1; reads $0
+getchar getchar_unlocked: result -1 .. 255
+getc fgetc getc_unlocked: reads $0 [0]; result -1 .. 255
+putchar: result -1 .. 255
+putc fputc: reads $1 [0]; result -1 .. 255
+ungetc: reads $1 [0]; result -1 .. 255
+puts: reads $0
+fputs: reads $0; reads $1 [0]
+feof ferror clearerr rewind fileno ftell fseek fclose: reads $0 [0]
+fflush close: nothing
 
 toupper tolower: result -128 .. 255
 isalnum isalpha isblank iscntrl isdigit isgraph islower isprint ispunct isspace isupper: nothing

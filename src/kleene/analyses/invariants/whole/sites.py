@@ -18,7 +18,7 @@ from kleene.analyses.invariants.checks import CheckKind
 from kleene.analyses.invariants.expressions import Kind
 from kleene.analyses.invariants.floats import fits_message
 from kleene.analyses.invariants.library import calls_by_model
-from kleene.analyses.invariants.models import Touch
+from kleene.analyses.invariants.models import Bound, Touch
 from kleene.analyses.invariants.whole.addresses import accesses, constant_numbers
 from kleene.analyses.invariants.whole.floats import FloatRanges, fit
 from kleene.analyses.invariants.whole.pointers import Pointers
@@ -253,7 +253,7 @@ class Checker:
             safe, fails = self._not_zero(self._operand(calls, 1 + touch.argument))
             self._add(CheckKind.NULL, calls, "the pointers are not null", safe, fails)
         size = touch.size
-        if size is None and touch.has_end:
+        if (size is None and touch.has_end) or size == Bound(0):
             return
         message = f"all bytes {'written' if touch.is_write else 'read'} are inside of an object"
         if size is None:
