@@ -83,8 +83,8 @@ MEANT = {
 }  # fmt: skip
 # The stream of a function, which is not null.
 STREAMS = {
-    "fgetc": 0, "getc": 0, "fgets": 2, "fread": 3, "fwrite": 3, "fprintf": 0, "fputs": 1, "fputc": 1,
-    "fclose": 0, "feof": 0, "ferror": 0,
+    "fgetc": 0, "getc": 0, "fgets": 2, "fread": 3, "fwrite": 3, "fprintf": 0, "fputs": 1,
+    "fputc": 1, "fclose": 0, "feof": 0, "ferror": 0,
 }  # fmt: skip
 PRESENT = {
     "memcpy": (0, 1), "memset": (0,), "strnlen": (0,), "strncpy": (0, 1), "read": (1,),
