@@ -226,6 +226,8 @@ def test_statements_are_found_where_they_begin() -> None:
     assert found == [
         "int", "for", "if", "do", "x++;", "do", "switch", "struct", "while", "x", "return",
     ]  # fmt: skip
+    last = {line: place.last for line, place in shape.statements.items()}
+    assert (last[6], last[7], last[9], last[13], last[19], last[24]) == (6, 8, 10, 13, 19, 25)
 
 
 def test_names_are_used_only_where_they_are_visible(tmp_path: Path) -> None:
@@ -297,3 +299,42 @@ int f(int n, int x) {
     text = found.asserts(str(file)).split("\n")
     assert text[6].startswith("  assert(")
     assert text[6].endswith("x = n; unknown();")
+
+
+def test_what_later_lines_of_a_statement_set_is_not_said_in_front_of_it(tmp_path: Path) -> None:
+    file = tmp_path / "lines.c"
+    file.write_text("""extern int unknown(void), two(int, int);
+int returned(int n, int x) {
+  unknown();
+  return two(
+    x = n & 7,
+    unknown()) + x;
+}
+int added(int n, int x) {
+  unknown();
+  n += 2 *
+    ((x = n & 7) + unknown());
+  return x + n;
+}
+int declared(int n, int x) {
+  int y = two(
+    x = n & 7,
+    unknown());
+  return x + y;
+}
+int looped(int n) {
+  int x;
+  for (x = n & 7;
+       x < 9;
+       x++) {
+    unknown();
+  }
+  return x;
+}
+""")
+    found = Annotations(load(file).invariants())
+    by_line = {one.line: one.expression() for one in found.invariants if not one.is_loop}
+    assert not by_line.keys() & {4, 10, 15, 21}
+    assert "x <= 7" in by_line[12]
+    assert "x <= 7" in by_line[18]
+    assert "x <= 8" in by_line[25]

@@ -100,7 +100,9 @@ class Annotations:
         """
         runs = [run for answer in self._result.functions for run in answer.runs[-1:]]
         before = [
-            (run, *one) for run in runs for one in lines_of(self._program, run, file, place.line)
+            (run, *one)
+            for run in runs
+            for one in lines_of(self._program, run, file, place.line, place.last)
         ]
         yield from self._of(before, file, place, is_loop=False)
         if place.word in ("for", "while"):

@@ -264,13 +264,20 @@ def _equalities(numbers: Numbers, named: Iterable[tuple[str, Form]]) -> Iterator
         yield f"{shifted.show(lambda key: plain[key][0])} == 0"
 
 
-def lines_of(program: Program, run: Run, file: str, line: int) -> Iterator[tuple[int, int]]:
-    """Yield the blocks of the code that a line begins in, with its first instruction there."""
+def lines_of(
+    program: Program, run: Run, file: str, line: int, last: int = 0
+) -> Iterator[tuple[int, int]]:
+    """Yield the blocks that a line, or lines up to the last, begin in, with the first instruction.
+
+    A statement of several lines may begin behind its first: `f(` with `x = 4, g())` on the next
+    line calls f behind g, where x is 4 already.
+    """
     spans, table = program.spans, program.instructions
     wanted = {
         row
         for row in range(len(spans))
-        if int(spans.line[row]) == line and program.strings[int(spans.file[row])].endswith(file)
+        if line <= int(spans.line[row]) <= max(line, last)
+        and program.strings[int(spans.file[row])].endswith(file)
     }
     found: dict[int, int] = {}
     seen: set[tuple[int, int]] = set()

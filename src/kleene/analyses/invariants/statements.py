@@ -15,12 +15,16 @@ _NOT_STATEMENTS = ("else", "case", "default", ")", "}", "]")
 
 
 class Place(NamedTuple):
-    """Where a statement begins: line and column from 1, its first word, the blocks around it."""
+    """Where a statement begins: line and column from 1, its first word, the blocks around it.
+
+    Its lines go on to `last`, where the first semicolon or brace outside parentheses stands.
+    """
 
     line: int
     column: int
     word: str
     scope: tuple[int, ...]
+    last: int
 
 
 class Shape:
@@ -41,6 +45,7 @@ class Shape:
         stack: list[tuple[str, int]] = []  # what is open: its kind and its offset
         before, n_dos, closed = ";", 0, ""
         words: set[str] = set()
+        open_line = 0  # of the statement whose end has not come yet
         for token in _TOKEN.finditer(text):
             if token.lastgroup in ("gap", "directive"):
                 continue
@@ -51,7 +56,7 @@ class Shape:
                 and before in ";{}"
                 and not (word == "while" and (n_dos or closed == "do"))
             ):
-                self._statement(at, word, text, stack)
+                open_line = self._statement(at, word, text, stack) or open_line
             if word == "while" and n_dos and before == ";":
                 n_dos -= 1
             if before == "do" and word != "{":
@@ -84,17 +89,24 @@ class Shape:
                     stack.pop()
             words = set() if word in ";{}" else words | {word}
             before = word
+            if word in ";{}" and all(kind in ("code", "do", "for") for kind, _ in stack):
+                if open_line:
+                    place = self.statements[open_line]
+                    self.statements[open_line] = place._replace(last=self._line(at))
+                open_line = 0
             scope = tuple(place for kind, place in stack if kind not in "([")
             self.scopes.append((token.end(), scope))
 
-    def _statement(self, at: int, word: str, text: str, stack: list[tuple[str, int]]) -> None:
+    def _statement(self, at: int, word: str, text: str, stack: list[tuple[str, int]]) -> int:
+        """Add the statement of a token if it is the first of its line; return the line, else 0."""
         line = self._line(at)
         start = self._starts[line - 1]
         is_label = re.match(r"\w+\s*:(?!:)", text[at:]) is not None
         if text[start:at].strip() or word in _NOT_STATEMENTS or is_label:
-            return
+            return 0
         scope = tuple(place for _, place in stack)
-        self.statements.setdefault(line, Place(line, at - start + 1, word, scope))
+        self.statements[line] = Place(line, at - start + 1, word, scope, len(self._starts))
+        return line
 
     def _line(self, offset: int) -> int:
         return bisect_right(self._starts, offset)
