@@ -12,10 +12,12 @@ import pytest
 
 from kleene.base.device import Device
 from kleene.kernels import compiled, launch
+from kleene.kernels.launch import host
 from kleene.kernels.octagon_flow import FlowGraphs, FlowProblem, FlowSolution, predicted_s, solve
 from kleene.kernels.octagon_flow.codes import ASSIGN, ASSUME, CHECK, EXCLUDE, FAIL, INFINITE, SET
 from kleene.kernels.octagon_flow.sparse import sparse
 
+needs_the_host_runner = pytest.mark.skipif(host.problem() is not None, reason=str(host.problem()))
 DEEP = os.environ.get("KLEENE_DEEP") == "1"
 N_PROBLEMS = 300 if DEEP else 25
 Operation = tuple[int, int, int, int, int]
@@ -278,7 +280,15 @@ def test_a_wrong_state_is_noticed() -> None:
     assert not violated(np.array([[0, 4], [4, 0]]), [-2])
 
 
-@pytest.mark.parametrize("place", ["compiled", "interpreted", "cuda-host", "threads"])
+@pytest.mark.parametrize(
+    "place",
+    [
+        "compiled",
+        "interpreted",
+        pytest.param("cuda-host", marks=needs_the_host_runner),
+        "threads",
+    ],
+)
 def test_places_agree(place: str) -> None:
     for seed in range(6):
         problem = random_problem(1000 + seed)
@@ -337,6 +347,7 @@ def test_nodes_that_change_nothing_are_left_out() -> None:
     assert n_left_out > N_PROBLEMS
 
 
+@needs_the_host_runner
 def test_batches_of_a_gpu_agree() -> None:
     """States that do not fit together are taken in turns."""
     from kleene.kernels.octagon_flow import cuda
