@@ -80,9 +80,10 @@ def test_classes_by_what_is_called_later() -> None:
 
 
 def test_constants_along_edges_that_can_be_taken() -> None:
-    n_constant = n_any = n_left_out = 0
+    n_constant = n_any = n_left_out = n_by_tests = 0
     for seed in SEEDS:
         function = small_function(seed)
+        function.parameters = (0, 1)
         for block, tests in function.tests.items():
             del tests[1:]
             function.blocks[block] += [Code(uses=tuple(tests))] if tests else []
@@ -90,9 +91,11 @@ def test_constants_along_edges_that_can_be_taken() -> None:
         dense = client.dense()
         sparse = client.sparse(split(client.flow, client.accesses, "essa"))
         assert dense == sparse, seed
+        n_by_tests += dense != client.sparse(split(client.flow, client.accesses, "ssa"))
         n_constant += sum(fact not in (NONE, ANY) for fact in dense.values())
         n_any += sum(fact == ANY for fact in dense.values())
         reached = client.flow.tree.pre[client.flow.node_of(client.accesses.point)] >= 0
         n_left_out += int((reached & (client.accesses.role == 1)).sum()) - len(dense)
     assert n_constant > n_any > 0
     assert n_left_out > 0
+    assert n_by_tests > 0
