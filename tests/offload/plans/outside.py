@@ -307,7 +307,7 @@ def check_file(file: str, flags: list[str], found: Found) -> None:
         found.n_functions += 1
         try:
             plan = plan_of(function, analysed)
-            one = GeneratedFunction(plan, analysed)
+            one = GeneratedFunction(plan, analysed, plan_of)
             assert one.c
             if plan.steps:
                 assert one.cuda

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from kleene.base.arrays import I32, I64
 from kleene.graphs.cpu.compiled import entry_point
-from kleene.graphs.graph import Ids, Offsets
 
 
 @entry_point
-def components(offsets: Offsets, targets: Ids) -> tuple[Ids, int]:
+def components(offsets: I64, targets: I32) -> tuple[I32, int]:
     """Return each node's component and their number; ids rise along edges.
 
     Tarjan's algorithm with Nuutila's saving: only nodes that are no component's root are stacked.

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from kleene.base.arrays import I32, I64
 from kleene.graphs.cpu.compiled import entry_point
-from kleene.graphs.graph import Ids, Offsets
 
 
 @entry_point
-def depth_first(offsets: Offsets, targets: Ids, roots: Ids) -> tuple[Ids, Ids, Ids, Ids, Ids]:
+def depth_first(offsets: I64, targets: I32, roots: I32) -> tuple[I32, I32, I32, I32, I32]:
     """Return preorder, postorder, both inverses (-1: unreached), and the tree parents."""
     n_nodes = len(offsets) - 1
     preorder = np.empty(n_nodes, np.int32)

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import numpy as np
 
+from kleene.base.arrays import I32, I64
 from kleene.graphs.cpu.compiled import device_function, entry_point
-from kleene.graphs.graph import Ids, Offsets
 
 
 @device_function
 def _predecessors(
-    offsets: Offsets, targets: Ids, roots: Ids, preorder: Ids, pre: Ids
-) -> tuple[Offsets, Ids]:
+    offsets: I64, targets: I32, roots: I32, preorder: I32, pre: I32
+) -> tuple[I64, I32]:
     """Return for each rank the ranks with an edge to it."""
     n_ranks = len(preorder) + 1
     starts = np.zeros(n_ranks + 1, np.int64)
@@ -40,7 +40,7 @@ def _predecessors(
 
 
 @device_function
-def _best(rank: int, linked: int, ancestor: Ids, label: Ids, semi: Ids, path: Ids) -> int:
+def _best(rank: int, linked: int, ancestor: I32, label: I32, semi: I32, path: I32) -> int:
     """Return the rank with the least semidominator on the linked path above `rank`.
 
     Ranks from `linked` on are linked to their tree parents. The path is compressed: afterwards
@@ -65,7 +65,7 @@ def _best(rank: int, linked: int, ancestor: Ids, label: Ids, semi: Ids, path: Id
 
 
 @device_function
-def _immediate(starts: Offsets, predecessors: Ids, parent: Ids) -> Ids:
+def _immediate(starts: I64, predecessors: I32, parent: I32) -> I32:
     """Return each rank's immediate dominator; `parent` is the search tree, and is used up."""
     n_ranks = len(parent)
     ancestor = parent
@@ -95,7 +95,7 @@ def _immediate(starts: Offsets, predecessors: Ids, parent: Ids) -> Ids:
 
 
 @device_function
-def _tree(dominator: Ids, preorder: Ids, n_nodes: int) -> tuple[Ids, Ids, Ids, Ids, Ids]:
+def _tree(dominator: I32, preorder: I32, n_nodes: int) -> tuple[I32, I32, I32, I32, I32]:
     """Return by node: immediate dominator, tree preorder, number, last number below, depth."""
     n_ranks = len(dominator)
     size = np.ones(n_ranks, np.int32)
@@ -126,8 +126,8 @@ def _tree(dominator: Ids, preorder: Ids, n_nodes: int) -> tuple[Ids, Ids, Ids, I
 
 @entry_point
 def dominators(
-    offsets: Offsets, targets: Ids, roots: Ids, preorder: Ids, pre: Ids, parent: Ids
-) -> tuple[Ids, Ids, Ids, Ids, Ids]:
+    offsets: I64, targets: I32, roots: I32, preorder: I32, pre: I32, parent: I32
+) -> tuple[I32, I32, I32, I32, I32]:
     """Return the dominator tree of the nodes in `preorder`, a depth-first search from `roots`."""
     ranks = np.zeros(len(preorder) + 1, np.int32)
     for place in range(len(preorder)):

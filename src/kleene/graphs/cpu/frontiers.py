@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from kleene.base.arrays import I32, I64
 from kleene.graphs.cpu.compiled import device_function, entry_point
-from kleene.graphs.graph import Ids, Offsets
 
 
 @device_function
-def _climb(
-    offsets: Offsets, predecessors: Ids, idom: Ids, pre: Ids, cursor: Offsets, values: Ids
-) -> None:
+def _climb(offsets: I64, predecessors: I32, idom: I32, pre: I32, cursor: I64, values: I32) -> None:
     """Put each join into the frontier of every node above its predecessors, below its dominator.
 
     `cursor[v]` moves by one for each member of v's frontier; with `values` empty they are only
@@ -36,7 +34,7 @@ def _climb(
 
 
 @entry_point
-def frontiers(offsets: Offsets, predecessors: Ids, idom: Ids, pre: Ids) -> tuple[Offsets, Ids]:
+def frontiers(offsets: I64, predecessors: I32, idom: I32, pre: I32) -> tuple[I64, I32]:
     """Return every node's dominance frontier by rising id; the graph comes reversed."""
     n_nodes = len(idom)
     counts = np.zeros(n_nodes, np.int64)
@@ -50,9 +48,7 @@ def frontiers(offsets: Offsets, predecessors: Ids, idom: Ids, pre: Ids) -> tuple
 
 
 @entry_point
-def closures(
-    offsets: Offsets, targets: Ids, set_offsets: Offsets, members: Ids
-) -> tuple[Offsets, Ids]:
+def closures(offsets: I64, targets: I32, set_offsets: I64, members: I32) -> tuple[I64, I32]:
     """Return for each set the nodes that one or more edges lead to from it."""
     n_sets = len(set_offsets) - 1
     reached_by = np.full(len(offsets) - 1, -1, np.int64)

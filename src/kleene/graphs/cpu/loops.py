@@ -12,12 +12,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from kleene.base.arrays import I32, I64
 from kleene.graphs.cpu.compiled import device_function, entry_point
-from kleene.graphs.graph import Ids, Offsets
 
 
 @device_function
-def _find(leader: Ids, node: int) -> int:
+def _find(leader: I32, node: int) -> int:
     """Return the last leader above `node`, halving the path to it."""
     while leader[node] != node:
         leader[node] = leader[leader[node]]
@@ -27,8 +27,8 @@ def _find(leader: Ids, node: int) -> int:
 
 @device_function
 def _meetings(
-    offsets: Offsets, targets: Ids, postorder: Ids, pre: Ids, post: Ids, parent: Ids
-) -> tuple[Offsets, Offsets, Offsets, Ids]:
+    offsets: I64, targets: I32, postorder: I32, pre: I32, post: I32, parent: I32
+) -> tuple[I64, I64, I64, I32]:
     """Return the edges listed by where they matter, as linked lists, and their sources.
 
     That is `back` (first edge back to each node), `meeting` (first other edge whose ends have this
@@ -57,8 +57,8 @@ def _meetings(
 
 @device_function
 def _collapse(
-    targets: Ids, preorder: Ids, back: Offsets, meeting: Offsets, following: Offsets, sources: Ids
-) -> Ids:
+    targets: I32, preorder: I32, back: I64, meeting: I64, following: I64, sources: I32
+) -> I32:
     """Return the header of the smallest loop around each node, for a header its parent's."""
     n_nodes = len(back)
     outer = np.full(n_nodes, -1, np.int32)
@@ -95,8 +95,8 @@ def _collapse(
 
 @device_function
 def _arrange(
-    preorder: Ids, postorder: Ids, back: Offsets, outer: Ids
-) -> tuple[Ids, Ids, Ids, Ids, Ids, Ids, Ids]:
+    preorder: I32, postorder: I32, back: I64, outer: I32
+) -> tuple[I32, I32, I32, I32, I32, I32, I32]:
     """Return order, position and innermost loop of nodes; header, parent, depth, end of loops.
 
     Each loop is contiguous and starts with its header; inside a loop, reverse postorder of the
@@ -141,8 +141,8 @@ def _arrange(
 
 @entry_point
 def loops(
-    offsets: Offsets, targets: Ids, preorder: Ids, postorder: Ids, pre: Ids, post: Ids, parent: Ids
-) -> tuple[Ids, Ids, Ids, Ids, Ids, Ids, Ids]:
+    offsets: I64, targets: I32, preorder: I32, postorder: I32, pre: I32, post: I32, parent: I32
+) -> tuple[I32, I32, I32, I32, I32, I32, I32]:
     """Return the loop forest of the nodes in a depth-first search (see `_arrange`)."""
     back, meeting, following, sources = _meetings(offsets, targets, postorder, pre, post, parent)
     outer = _collapse(targets, preorder, back, meeting, following, sources)
@@ -150,7 +150,7 @@ def loops(
 
 
 @device_function
-def _mark(loop: int, place: int, start: Ids, end: Ids, parent: Ids, unmarked: Ids) -> None:
+def _mark(loop: int, place: int, start: I32, end: I32, parent: I32, unmarked: I32) -> None:
     """Mark the loops from `loop` outwards that do not hold `place`.
 
     `unmarked` leads each loop to the next one not marked, itself if it is not. Marked loops are
@@ -164,8 +164,8 @@ def _mark(loop: int, place: int, start: Ids, end: Ids, parent: Ids, unmarked: Id
 
 @entry_point
 def irreducible(
-    offsets: Offsets, targets: Ids, roots: Ids, order: Ids, position: Ids, innermost: Ids,
-    header: Ids, parent: Ids, end: Ids,
+    offsets: I64, targets: I32, roots: I32, order: I32, position: I32, innermost: I32,
+    header: I32, parent: I32, end: I32,
 ) -> NDArray[np.bool_]:  # fmt: skip
     """Return for each loop whether it can be entered elsewhere than at its header."""
     outside = len(header)
@@ -188,7 +188,7 @@ def irreducible(
 
 
 @device_function
-def _not_entered(loop: int, place: int, start: Ids, end: Ids, parent: Ids) -> int:
+def _not_entered(loop: int, place: int, start: I32, end: I32, parent: I32) -> int:
     """Return the smallest loop from `loop` outwards that an edge from `place` does not enter."""
     while loop >= 0 and not start[loop] <= place < end[loop]:
         loop = parent[loop]
@@ -197,9 +197,9 @@ def _not_entered(loop: int, place: int, start: Ids, end: Ids, parent: Ids) -> in
 
 @entry_point
 def entries(
-    offsets: Offsets, targets: Ids, roots: Ids, order: Ids, position: Ids, innermost: Ids,
-    header: Ids, parent: Ids, end: Ids,
-) -> tuple[Ids, Ids]:  # fmt: skip
+    offsets: I64, targets: I32, roots: I32, order: I32, position: I32, innermost: I32,
+    header: I32, parent: I32, end: I32,
+) -> tuple[I32, I32]:  # fmt: skip
     """Return pairs (loop, node): the node is a root, or an edge from outside the loop ends there.
 
     The pairs come in the nodes' order. The cost is one step an edge and two a pair.

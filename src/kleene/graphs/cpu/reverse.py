@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from kleene.base.arrays import I32, I64
 from kleene.graphs.cpu.compiled import entry_point
-from kleene.graphs.graph import Ids, Offsets
 
 
 @entry_point
-def reverse(offsets: Offsets, targets: Ids) -> tuple[Offsets, Ids]:
+def reverse(offsets: I64, targets: I32) -> tuple[I64, I32]:
     """Return the rows of predecessors: those of a node by rising id."""
     n_nodes = len(offsets) - 1
     into = np.zeros(n_nodes + 1, np.int64)

@@ -73,7 +73,7 @@ def generated(function: Function, analysed: Analysed) -> GeneratedFunction:
         SourceError: `kernels/not-generated`, something in it cannot be written.
     """
     try:
-        made = GeneratedFunction(plan_of(function, analysed), analysed)
+        made = GeneratedFunction(plan_of(function, analysed), analysed, plan_of)
         assert made.c  # everything that it says can be written
         if made.plan.steps:
             assert made.cuda

@@ -26,10 +26,12 @@ from kleene.offload.plans.moved import sections_for
 from kleene.offload.plans.parts import Part, executed, parts_of
 
 if TYPE_CHECKING:
+    from kleene.ir.loops.tree import Function
     from kleene.offload.kernels.result import Analysed
     from kleene.offload.plans.cost import Prediction
     from kleene.offload.plans.machine import Machine
 
+    Planned = Callable[[Function, Analysed], Plan]
 
 _UPDATE = "update the driver, or install a CuPy for it; the device 'cpu' needs neither"
 
@@ -45,9 +47,9 @@ class GeneratedFunction:
         plan: what it does step by step.
     """
 
-    def __init__(self, plan: Plan, analysed: Analysed) -> None:
+    def __init__(self, plan: Plan, analysed: Analysed, planned: Planned) -> None:
         self.plan = plan
-        self._analysed = analysed
+        self._analysed, self._planned = analysed, planned
         self._runs: dict[Any, runtime.Run] = {}
         self._choices: dict[tuple[Any, ...], str] = {}
         self.__name__ = plan.function
@@ -276,10 +278,13 @@ class GeneratedFunction:
         """
         runtime.parts_executed(self._run, self._driver[1], self._arguments.prepared(args), args)
 
+    def _another(self, function: Function, analysed: Analysed) -> GeneratedFunction:
+        return GeneratedFunction(self._planned(function, analysed), analysed, self._planned)
+
     @cached_property
     def _parts_or_reason(self) -> tuple[tuple[Part, ...], str]:
         try:
-            return parts_of(self.plan, self._analysed), ""
+            return parts_of(self.plan, self._analysed, self._another), ""
         except CannotError as error:
             return (), str(error)
 

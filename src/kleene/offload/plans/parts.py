@@ -11,9 +11,9 @@ the arrays of NumPy before the next begins. So are several loops of a function.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from kleene.codegen import python, runtime
 from kleene.codegen.plan import CannotError, Plan
@@ -25,21 +25,38 @@ from kleene.offload.kernels.result import Analysed
 from kleene.offload.kernels.verdicts import Verdict, verdicts_of
 from kleene.transforms.loops import tables
 
-if TYPE_CHECKING:
-    from kleene.offload.plans.call import GeneratedFunction
+
+class InParts(Protocol):
+    """A generated function that may be called with memory on the GPU for its sections alone."""
+
+    plan: Plan
+
+    def __call__(self, *args: Any, device: str) -> Any:
+        """Call the function."""
+
+    def execute_part(self, args: Sequence[Any]) -> None:
+        """Call the function on the GPU."""
+
+
+Generate = Callable[[Function, Analysed], InParts]
 
 
 @dataclass(frozen=True)
 class Part:
     """A loop as a function of its range: `made` has two parameters more, `part_first, part_end`."""
 
-    made: GeneratedFunction
+    made: InParts
     low: Expression
     high: Expression
 
 
-def parts_of(plan: Plan, analysed: Analysed) -> tuple[Part, ...]:
+def parts_of(plan: Plan, analysed: Analysed, generate: Generate) -> tuple[Part, ...]:
     """Return the loops of a function, each as a function of a range of its iterations.
+
+    Args:
+        plan: the function's.
+        analysed: its loops.
+        generate: makes a function that can be called.
 
     Raises:
         CannotError: the function is more than parallel loops, or one of them has other steps than
@@ -54,10 +71,10 @@ def parts_of(plan: Plan, analysed: Analysed) -> tuple[Part, ...]:
     if plan.result.kind != "void":
         raise CannotError("it returns a value")
     verdicts = {one.place: one.verdict for one in analysed.verdicts}
-    return tuple(_part(plan, one, verdicts.get(one.place)) for one in loops)
+    return tuple(_part(plan, one, verdicts.get(one.place), generate) for one in loops)
 
 
-def _part(plan: Plan, loop: tree.Loop, verdict: Verdict | None) -> Part:
+def _part(plan: Plan, loop: tree.Loop, verdict: Verdict | None, generate: Generate) -> Part:
     form = counted(loop)
     where = f"the loop of line {loop.place.line}"
     if verdict not in (Verdict.PAR, Verdict.PRIV):
@@ -77,7 +94,8 @@ def _part(plan: Plan, loop: tree.Loop, verdict: Verdict | None) -> Part:
     taken = {one.name for one in symbols_in(loop) | parameters}
     ends = tuple(_new(name, form.variable, taken) for name in ("part_first", "part_end"))
     function = _function(plan, loop, form.variable, ends)
-    made = _generated(function)
+    (table,) = tables(Unit(function.place.file, (function,)))
+    made = generate(function, Analysed(table, (), tuple(verdicts_of(table))))
     steps = made.plan
     if not steps.steps or steps.snapshots or any(steps.host_nests()) or any(steps.scans()):
         raise CannotError(f"{where} has other steps than kernels")
@@ -105,15 +123,6 @@ def _function(plan: Plan, loop: tree.Loop, variable: Symbol, ends: tuple[Symbol,
         (*plan.parameters, *ends),
         (*declared, replace(loop, init=init, test=test)),
     )
-
-
-def _generated(function: Function) -> GeneratedFunction:
-    from kleene.offload.plans import plan_of
-    from kleene.offload.plans.call import GeneratedFunction
-
-    (table,) = tables(Unit(function.place.file, (function,)))
-    analysed = Analysed(table, (), tuple(verdicts_of(table)))
-    return GeneratedFunction(plan_of(function, analysed), analysed)
 
 
 def executed(plan: Plan, parts: Sequence[Part], args: Sequence[Any]) -> str:
