@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from kleene.analyses.dataflow.clients import available
 from kleene.cli.exit_codes import ExitCode
 from tests.analyses.dataflow.test_taint_models import PROGRAM
 from tests.cli.conftest import Kleene
@@ -38,3 +39,8 @@ def test_a_mistake_is_told(kleene: Kleene, words: list[str], mistake: list[str],
     assert done.returncode in (ExitCode.INPUT_AT_FAULT, ExitCode.WRONG_USAGE)
     assert told in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_help_names_every_question(kleene: Kleene) -> None:
+    told = kleene("dataflow", "--help").stdout
+    assert [name for name in available() if f"{name}: " not in told] == []

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from kleene.results import Finding
 
 _WHY = {"value": "", "join": " (joined)", "branch": " (behind a branch)", "use": " (used)"}
-_FILES = "A question (ranges, ...), then C or C++ files, folders, .bc, .ll, or a database."
+_FILES = "The question, then C or C++ files, folders, .bc, .ll, or a database."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,12 +93,26 @@ def run(
     threads: Threads = None,
     as_json: AsJson = False,
 ) -> None:
-    """Find out which numbers each variable may be.
+    """Ask which numbers variables may be, where nulls and outside data get, and what is dead.
 
-    Example: kleene dataflow ranges examples/ring --function level
+    Example: kleene dataflow null examples/lookup --findings
 
-    Bounds, known bits and nullness are found together, through branches, calls and memory whose
-    writes are all known. Conditions that are always the same are findings.
+    The first word is the question:
+
+    - allocations: which sizes of allocations may overflow?
+    - bit-widths: how many bits does each variable need?
+    - bounds: which accesses to arrays are inside?
+    - classes: of which classes may the object of a virtual call be?
+    - constants: which variables are always one number?
+    - dead-code: which code is never reached?
+    - dead-stores: which values are never read?
+    - division: which divisors may be 0?
+    - null: which pointers that may be null are dereferenced?
+    - ranges: which numbers may each variable be, and which conditions are always the same?
+    - taint: which data from outside gets to commands, formats or sizes?
+    - uninitialised: which variables are used before they have a value?
+
+    Facts follow branches, calls, and memory whose writes are all known.
     """
     from kleene.analyses.dataflow import Dataflow
 
