@@ -33,7 +33,7 @@ def scores(reported: Iterable[tuple[str, str, int]], program: Path = PROGRAM) ->
     """Return the scores of reports (family, file, line) about a program, by family."""
     planted: dict[str, set[tuple[str, int]]] = {family: set() for family in FAMILIES}
     found = {family: Score() for family in FAMILIES}
-    for file in sorted(program.glob("*.c")):
+    for file in sorted(program.glob("*.c*")):
         for number, line in enumerate(file.read_text().splitlines(), 1):
             for family in _BAD.findall(line):
                 planted[family].add((file.name, number))

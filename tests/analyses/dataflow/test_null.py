@@ -11,6 +11,25 @@ import kleene
 HEAD = "#include <stdlib.h>\nstruct s { int n; struct s *next; };\n"
 # The lines with a comment are reported, with the rule it names; no others are.
 PROGRAMS = {
+    "nothing is ever stored in a field of what calloc gives": """
+struct queue { struct s *head, *tail; };
+int main(int k, char **v) {
+  struct queue *q = calloc(1, sizeof *q);
+  if (!q) return 1;
+  struct s *last = malloc(sizeof *last);
+  q->tail = last;
+  if (k > 2) return q->tail->n; /* null-dereference */
+  int n = q->head->n; /* null-dereference */
+  free(q);
+  return n;
+}""",
+    "of two accesses in one block the first one tells, be it a store": """
+int main(int k, char **v) {
+  int *p = k > 1 ? &k : NULL;
+  if (!p) k = 7;
+  p[0] = k; /* null-dereference */
+  return p[0];
+}""",
     "what one call passes does not come out of another": """
 static int *same(int *p) { return p; }
 int main(int k, char **v) {

@@ -28,6 +28,7 @@ from kleene.analyses.points_to.library.language import (
     MayReturnNull,
     Named,
     Passes,
+    Place,
     Returns,
     Shares,
     Stores,
@@ -119,25 +120,34 @@ def test_roles_say_what_functions_do_to_data_and_are_no_models() -> None:
         run: trusts 0, 2 as command; may return null
         run: passes 0 to result
         clean: cleans result
+        gather: taints *1, **2; trusts 3+ as command
         """
     )
     assert library.find("fetch") == (Returns(Named("static")),)
-    assert library.roles_of("fetch") == (Taints(1), Taints(RESULT))
+    assert library.roles_of("fetch") == (Taints(Place(1)), Taints(Place(RESULT)))
     assert library.find("run") is None
     assert library.roles_of("run") == (
-        Trusts(0, "command"), Trusts(2, "command"), MayReturnNull(), Passes(0, RESULT),
+        Trusts(Place(0), "command"), Trusts(Place(2), "command"), MayReturnNull(),
+        Passes(Place(0), Place(RESULT)),
     )  # fmt: skip
-    assert library.roles_of("clean") == (Cleans(RESULT),)
+    assert library.roles_of("clean") == (Cleans(Place(RESULT)),)
+    assert library.roles_of("gather") == (
+        Taints(Place(1, 1)), Taints(Place(2, 2)), Trusts(Place(3, and_behind=True), "command"),
+    )  # fmt: skip
+    assert [*Place(3, and_behind=True).positions(5)] == [3, 4]
+    assert [*Place(3).positions(5)] == [3]
+    assert [*Place(3).positions(2)] == []
     assert library.roles_of("other") == ()
     mine = builtin().with_user(models_of("getenv: cleans result"))
-    assert mine.roles_of("getenv") == (Cleans(RESULT),)
+    assert mine.roles_of("getenv") == (Cleans(Place(RESULT)),)
     assert mine.find("getenv") == builtin().find("getenv")
 
 
 @pytest.mark.parametrize(
     ("line", "column"),
     [("f: taints", 10), ("f: trusts 0", 12), ("f: trusts 0 as 1", 16), ("f: passes 0 result", 13),
-     ("f: may null", 8), ("f: taints 0 1", 13)],
+     ("f: may null", 8), ("f: taints 0 1", 13), ("f: taints *", 12),
+     ("f: trusts result as command", 11)],
 )  # fmt: skip
 def test_a_mistake_in_a_role_has_a_place(line: str, column: int) -> None:
     with pytest.raises(SourceError) as error:

@@ -1,6 +1,7 @@
 /* Calls everything with values of which nothing is known. */
 #include <stdlib.h>
 #include "held_out.h"
+#include "styles.h"
 
 int repaint(int a, int b) { return printf("%d %d\n", a, b); }
 
@@ -39,5 +40,5 @@ int main(int argc, char **argv) {
   sum += bad_457_failed(text) + good_457_failed(text);
   sum += bad_561_sign(k) + good_561_sign(k);
   sum += bad_561_flag(k) + good_561_flag(k);
-  return sum;
+  return sum + styles(argc, argv);
 }

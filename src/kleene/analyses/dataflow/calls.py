@@ -26,6 +26,7 @@ class Calls:
         is_open: per function, whether code outside may call it, with any arguments.
         may_return_any: per instruction, whether it is a call that may reach code outside.
         keeps_result: per function, whether callers may rely on its body: no linker replaces it.
+        declared: pairs of a call and a function without a body that it may reach.
     """
 
     call: I64
@@ -33,14 +34,15 @@ class Calls:
     is_open: Bools
     may_return_any: Bools
     keeps_result: Bools
+    declared: I64
 
     @classmethod
     def within_functions(cls, program: Program) -> Calls:
         """Return no calls at all: every function is open, every call may return anything."""
         n_functions = len(program.function_table)
         is_call = np.isin(program.instructions.opcode, list(CALLS))
-        none = np.empty(0, np.int64)
-        return cls(none, none, np.ones(n_functions, bool), is_call, np.ones(n_functions, bool))
+        none, each = np.empty(0, np.int64), np.ones(n_functions, bool)
+        return cls(none, none, each, is_call, each, none.reshape(0, 2))
 
     @classmethod
     def of(cls, program: Program, points_to: PointsToResult) -> Calls:
@@ -88,4 +90,7 @@ class Calls:
         pairs = np.unique(np.stack([call[keep], function[keep]], axis=1), axis=0)
         linkage = program.globals.linkage[program.function_table.value]
         keeps_result = ~np.isin(linkage, _REPLACEABLE)
-        return cls(pairs[:, 0], pairs[:, 1], is_open, may_return_any, keeps_result)
+        is_declared = (call >= 0) & (function >= 0)
+        is_declared[is_declared] = ~is_defined[function[is_declared]]
+        declared = np.unique(np.stack([call[is_declared], function[is_declared]], axis=1), axis=0)
+        return cls(pairs[:, 0], pairs[:, 1], is_open, may_return_any, keeps_result, declared)

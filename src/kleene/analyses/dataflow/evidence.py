@@ -15,6 +15,7 @@ shown.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import IntEnum
@@ -24,6 +25,7 @@ import numpy as np
 
 from kleene.analyses.dataflow.data_graph import DataGraph, EdgeKind
 from kleene.analyses.points_to.library import Role
+from kleene.analyses.points_to.library.language import Place, Trusts
 from kleene.base.arrays import I64, Bools, Ints, csr, ragged
 from kleene.base.errors import Span
 from kleene.ir.codes import CALLS, ConstantKind, Opcode, TypeKind, ValueKind
@@ -373,22 +375,67 @@ def undefined_constants(context: Context) -> I64:
 
 
 def calls_with_roles(context: Context) -> Iterator[tuple[int, str, tuple[Role, ...]]]:
-    """Yield calls of functions by name that have roles: instruction, name, roles."""
+    """Yield calls of functions that have roles, by name or through pointers: row, name, roles."""
     program, table = context.program, context.program.instructions
     library = context.roles
     calls = np.flatnonzero(np.isin(table.opcode, list(CALLS)))
-    calls = calls[context.block_is_reached[table.block[calls]]]
-    callee = table.operands[table.offsets[calls]]
+    callee = table.operands[table.offsets[calls]].astype(np.int64)
     named = callee < len(program.globals)
+    pointed = context.calls.declared
+    pointed = pointed[table.operands[table.offsets[pointed[:, 0]]] >= len(program.globals)]
+    called = program.function_table.value[pointed[:, 1]]
+    calls = np.concatenate([calls[named], pointed[:, 0]])
+    callee = np.concatenate([callee[named], called])
+    keep = context.block_is_reached[table.block[calls]]
     known: dict[int, tuple[str, tuple[Role, ...]]] = {}
-    for row, value in zip(calls[named].tolist(), callee[named].tolist(), strict=True):
+    for row, value in zip(calls[keep].tolist(), callee[keep].tolist(), strict=True):
         if value not in known:
-            name = program.strings[int(program.globals.name[value])]
-            plain = _plain(name)
+            plain = _plain(program.strings[int(program.globals.name[value])])
             known[value] = plain, library.roles_of(plain)
         name, roles = known[value]
         if roles:
             yield row, name, roles
+
+
+def operands_of(context: Context, row: int, place: Place) -> list[int]:
+    """Return the arguments of a call that a role is about, as places among all operands.
+
+    A constant null pointer ends a list of arguments: what is behind it in `execle` is no word.
+    """
+    program, table = context.program, context.program.instructions
+    start, end = table.offsets[row : row + 2].tolist()
+    blocks = range(program.bases[ValueKind.BLOCK], program.bases[ValueKind.INSTRUCTION])
+    while end > start and int(table.operands[end - 1]) in blocks:  # of invoke and callbr
+        end -= 1
+    found = []
+    for position in place.positions(end - start - 1):
+        at = start + 1 + position
+        kind, constant = program.locate(int(table.operands[at]))
+        is_null = kind == ValueKind.CONSTANT and (
+            program.constants.kind[constant] == ConstantKind.NULL
+        )
+        if place.and_behind and is_null:
+            break
+        found.append(at)
+    return found
+
+
+def trusted(context: Context) -> Iterator[tuple[int, int, str, Trusts]]:
+    """Yield uses that must not get just anything: instruction, place of the operand, name, role.
+
+    They are arguments of functions that have such roles, and sizes of storage on the stack.
+    """
+    table = context.program.instructions
+    for row, called, roles in calls_with_roles(context):
+        for role in roles:
+            if isinstance(role, Trusts):
+                for at in operands_of(context, row, role.place):
+                    yield row, at, called, role
+    rows = np.flatnonzero(table.opcode == Opcode.ALLOCA)
+    rows = rows[table.operands[table.offsets[rows]] >= context.program.bases[ValueKind.ARGUMENT]]
+    rows = rows[context.block_is_reached[table.block[rows]]]
+    for row in rows.tolist():
+        yield row, int(table.offsets[row]), "alloca", Trusts(Place(0), "size")
 
 
 def _plain(name: str) -> str:
@@ -404,6 +451,15 @@ def span_of(context: Context, row: int) -> Span | None:
     return context.program.instruction_view(row).span
 
 
+# Where headers of systems and compilers are: /usr/include, .../lib/clang/22/include, .../c++/v1.
+_OF_LIBRARY = re.compile(r"/usr/(local/)?include/|/lib/(clang|gcc)/|/ziglang/lib/|/include/c\+\+/")
+
+
+def is_of_library(span: Span) -> bool:
+    """Return whether a place is in a header of a system or a compiler."""
+    return _OF_LIBRARY.search(span.file) is not None
+
+
 def steps(context: Context, rows: list[int], what: str, begin: str = "") -> list[Location]:
     """Return the places of instructions on a way, each line once.
 
@@ -411,7 +467,7 @@ def steps(context: Context, rows: list[int], what: str, begin: str = "") -> list
         context: the program.
         rows: the instructions.
         what: it is that flows, for "null is returned".
-        begin: what the first of them does, if that is a call, as "malloc may return null".
+        begin: what is said of the first of them, as "malloc may return null".
     """
     found: list[Location] = []
     table, program = context.program.instructions, context.program
@@ -427,6 +483,6 @@ def steps(context: Context, rows: list[int], what: str, begin: str = "") -> list
             callee = program.instruction_view(row).operands[0]
             name = getattr(callee, "name", "") or "a function"
             word = f"is passed through {name}"
-        is_first = bool(begin) and row == rows[0] and opcode in CALLS
+        is_first = bool(begin) and row == rows[0]
         found.append(Location(span, begin if is_first else f"{what} {word}"))
     return found

@@ -7,7 +7,8 @@ which
 
 - no code outside can write: its address has not escaped, and no call hands it out;
 - every write is a store of one size, at the start of the location, of bytes that belong to no other
-  one; or it fills storage with one byte (`memset`);
+  one; or it fills storage with one byte (`memset`); `free` ends storage, and no program may read
+  there behind it;
 - the contents at the start are known: those of a global's initialiser, zeros of `calloc`, nothing
   in locals and what `malloc` returns.
 
@@ -33,6 +34,25 @@ UNDEFINED = -1  # nothing was written yet
 UNKNOWN = -2  # some value that is not known
 _FRESH = {b"malloc", b"aligned_alloc", b"memalign", b"valloc", b"_Znwm", b"_Znam"}
 _ZEROED = {b"calloc"}
+_RELEASE = {b"free", b"cfree", b"free_sized", b"free_aligned_sized"}
+_DELETE = (b"_ZdlPv", b"_ZdaPv")  # operator delete, and delete[], of all signatures
+
+
+def releases(program: Program, rows: I64) -> Bools:
+    """Return which instructions are calls that give storage back: `free`, `delete`.
+
+    What they leave there is nothing that a program may read: C11, 7.22.3.
+    """
+    table = program.instructions
+    found = np.isin(table.opcode[rows], (Opcode.CALL, Opcode.INVOKE))
+    callee = table.operands[table.offsets[rows[found]]]
+    symbol = program.globals.name[np.minimum(callee, len(program.globals) - 1)]
+    is_one = np.zeros(len(symbol), bool)
+    for name in distinct(symbol).tolist():
+        text = program.strings.raw(name)
+        is_one |= (symbol == name) & (text in _RELEASE or text.startswith(_DELETE))
+    found[found] = is_one & (callee < len(program.globals))
+    return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -196,6 +216,7 @@ class _Finder:
         direct, program = self._effects.direct, self._program
         table = program.instructions
         others = np.flatnonzero((direct.group >= n_groups) & direct.is_write)
+        others = others[~releases(program, direct.row[others].astype(np.int64))]
         row, group = direct.row[others], direct.group[others].astype(np.int64)
         is_call = np.isin(table.opcode[row], (Opcode.CALL, Opcode.INVOKE))
         callee = table.operands[table.offsets[row]]

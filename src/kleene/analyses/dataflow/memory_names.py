@@ -16,10 +16,11 @@ known: enough for taint, and nothing for numbers.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from kleene.analyses.dataflow.memory import releases
 from kleene.analyses.points_to import PointsToResult
 from kleene.analyses.points_to.answers.aliases import accesses_of
 from kleene.analyses.points_to.answers.mod_ref import DirectAccesses
@@ -164,7 +165,11 @@ class _Generator:
         self.split, self.points_to = split, points_to
         self.program: Program = split.program
         self.table = self.program.instructions
-        self.direct: DirectAccesses = points_to.effects.direct
+        direct: DirectAccesses = points_to.effects.direct
+        keep = ~releases(self.program, direct.row.astype(np.int64))
+        self.direct = replace(
+            direct, row=direct.row[keep], group=direct.group[keep], is_write=direct.is_write[keep]
+        )
         self.regions = points_to.regions
         self.names = _Names()
         self.base = split.n_names

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -12,6 +12,7 @@ from kleene import analyses
 from kleene.analyses.dataflow import rules
 from kleene.analyses.dataflow.clients import Answer
 from kleene.analyses.dataflow.context import Context
+from kleene.analyses.dataflow.evidence import is_of_library
 from kleene.analyses.dataflow.explain import explain
 from kleene.analyses.dataflow.places import Places
 from kleene.analyses.points_to.findings import files_of
@@ -19,7 +20,7 @@ from kleene.base import json
 from kleene.base.errors import SourceError
 from kleene.ir import Block, Function, Value
 from kleene.ir.codes import ValueKind
-from kleene.results import Finding, Table, apply_suppressions, findings_json, rules_in
+from kleene.results import Finding, Severity, Table, apply_suppressions, findings_json, rules_in
 from kleene.results.explanation import Explanation
 from kleene.solvers.dataflow import ValueFact
 
@@ -124,9 +125,14 @@ class DataflowResult:
         return explain(self.context, name, bound)
 
     def findings(self) -> list[Finding]:
-        """Return what the client found, by place; comments in the sources suppress findings."""
+        """Return what the client found, by place; comments in the sources suppress findings.
+
+        Headers of the library are not the user's: notes about them are left out, and a warning
+        about one is at the last step of its path outside of them.
+        """
         files = files_of(self.context.program)
-        found = sorted(self.answer.findings, key=lambda one: one.order)
+        placed = (_placed(one) for one in self.answer.findings)
+        found = sorted({one: None for one in placed if one is not None}, key=lambda one: one.order)
         return apply_suppressions(found, files, rules_in(rules), analyses.all_rules)
 
     def tables(self) -> Mapping[str, Table]:
@@ -202,6 +208,18 @@ class DataflowResult:
             int(row) for row in context.cells.loads if table.operands[table.offsets[row]] in rows
         ]
         return _joined([context.fact(first + row) for row in loads]) if loads else None
+
+
+def _placed(finding: Finding) -> Finding | None:
+    """Return a finding at a place of the user's; None for a note about a header of the library."""
+    if finding.span is None or not is_of_library(finding.span):
+        return finding
+    if finding.rule.severity == Severity.NOTE:
+        return None
+    for step in reversed(finding.path):
+        if step.span is not None and not is_of_library(step.span):
+            return replace(finding, span=step.span)
+    return None
 
 
 def _joined(facts: list[ValueFact]) -> ValueFact:

@@ -12,10 +12,10 @@ import numpy as np
 
 from kleene.analyses.dataflow.context import Context
 from kleene.analyses.dataflow.data_graph import DataGraph, EdgeKind
-from kleene.analyses.dataflow.evidence import Evidence, calls_with_roles
-from kleene.analyses.points_to.library.language import RESULT, Cleans, Passes, Taints
-from kleene.base.arrays import I64
-from kleene.ir.codes import ValueKind
+from kleene.analyses.dataflow.evidence import Evidence, calls_with_roles, operands_of
+from kleene.analyses.points_to.library.language import RESULT, Cleans, Passes, Place, Taints
+from kleene.base.arrays import I64, Ints, ragged
+from kleene.ir.codes import GlobalFlag, ValueKind
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,11 +26,22 @@ class Tainting:
         evidence: where it gets to.
         sources: the instruction by which data comes in, by the name that it comes to; -1: `main`.
         called: what each of these calls, in words.
+        cleaned: the calls behind which what a value points to is harmless, by the value.
     """
 
     evidence: Evidence
     sources: dict[int, int]
     called: dict[int, str]
+    cleaned: dict[int, list[int]]
+
+    def is_clean(self, context: Context, value: int, row: int) -> bool:
+        """Return whether a call before an instruction, on all ways to it, has cleaned a value."""
+        table, tree = context.program.instructions, context.split.flow.tree
+        here = int(table.block[row])
+        return any(
+            one < row if table.block[one] == here else tree.dominates(int(table.block[one]), here)
+            for one in self.cleaned.get(value, ())
+        )
 
     def start(self, name: int) -> list[int]:
         """Return the instruction that a way starts with, if there is one."""
@@ -46,27 +57,44 @@ def tainted(context: Context) -> Tainting:
     return found
 
 
-def contents(context: Context, value: int) -> I64:
-    """Return the names of memory that a pointer leads to."""
+def contents(context: Context, value: int, n_loads: int = 0) -> I64:
+    """Return the names of memory that a pointer leads to, or so many further pointers there."""
     points_to = context.points_to
     if not points_to.system.may_hold_pointer[value]:
         return np.empty(0, np.int64)
-    known: dict[int, I64] = context.__dict__.setdefault("contents", {})
-    row = int(points_to.solution.row_of[value])
-    if row not in known:
-        known[row] = _contents_of_set(context, row)
-    return known[row]
+    known: dict[tuple[int, int], I64] = context.__dict__.setdefault("contents", {})
+    key = int(points_to.solution.row_of[value]), n_loads
+    if key not in known:
+        held = _held(context, np.array(key[:1]))
+        for _ in range(n_loads):
+            node = points_to.system.problem.contents[held]
+            held = _held(context, np.unique(points_to.solution.row_of[node[node >= 0]]))
+        region = points_to.regions.of_object[held]
+        known[key] = context.data.first_memory + np.unique(region[region >= 0]).astype(np.int64)
+    return known[key]
 
 
-def _contents_of_set(context: Context, row: int) -> I64:
-    points_to, graph = context.points_to, context.data
-    objects = points_to.solution.rows.objects(row)
+def carriers(context: Context, at: int, n_loads: int) -> I64:
+    """Return the names by which data may come as an operand: of pointers, and of the text there.
+
+    Args:
+        context: the program.
+        at: the operand's place among those of all instructions.
+        n_loads: how many pointers are followed first: the texts of `char *words[]` are 1 away.
+    """
+    value = int(context.program.instructions.operands[at])
+    near = contents(context, value, n_loads - 1) if n_loads else context.split.operand[at : at + 1]
+    return np.concatenate([near.astype(np.int64), contents(context, value, n_loads)])
+
+
+def _held(context: Context, rows: Ints) -> I64:
+    """Return all objects of the allocations that points-to sets lead into."""
+    points_to = context.points_to
     allocation = points_to.system.locations.allocation
     offsets = points_to.system.problem.allocation_offsets
-    every = [np.arange(offsets[a], offsets[a + 1]) for a in np.unique(allocation[objects]).tolist()]
-    held = np.concatenate([np.empty(0, np.int64), *every]).astype(np.int64)
-    region = points_to.regions.of_object[held]
-    return graph.first_memory + np.unique(region[region >= 0]).astype(np.int64)
+    sets = [allocation[points_to.solution.rows.objects(row)] for row in rows.tolist()]
+    chosen = np.unique(np.concatenate([np.empty(0, np.int64), *sets])).astype(np.int64)
+    return ragged(offsets[chosen], offsets[chosen + 1])[1]
 
 
 class _Finder:
@@ -78,6 +106,7 @@ class _Finder:
         self.kill = np.zeros(self.graph.n_names, bool)
         self.sources: dict[int, int] = {}
         self.called: dict[int, str] = {}
+        self.cleaned: dict[int, list[int]] = {}
         self.edges: list[tuple[int, int, int]] = []
         self.first = self.program.bases[ValueKind.INSTRUCTION]
 
@@ -85,12 +114,13 @@ class _Finder:
         for row, name, roles in calls_with_roles(self.context):
             for role in roles:
                 if isinstance(role, Taints):
-                    self._taint(row, role.position, name)
+                    self._taint(row, role.place, name)
                 elif isinstance(role, Passes):
                     self._pass(row, role)
                 elif isinstance(role, Cleans):
-                    self._clean(row, role.position)
+                    self._clean(row, role.place)
         self._command_line()
+        self._variables()
         graph = self.graph
         columns = np.array(self.edges, np.int64).reshape(-1, 3)
         whole = DataGraph(
@@ -107,54 +137,59 @@ class _Finder:
         evidence = Evidence(
             self.context, whole, np.append(self.gen, more), np.append(self.kill, more), kinds
         )
-        return Tainting(evidence, self.sources, self.called)
+        return Tainting(evidence, self.sources, self.called, self.cleaned)
 
-    def _operand(self, row: int, position: int) -> tuple[int, int]:
-        """Return the value and name of an argument; -1 where there is none."""
-        at = int(self.table.offsets[row]) + 1 + position
-        if at >= self.table.offsets[row + 1]:
-            return -1, -1
-        value = int(self.table.operands[at])
-        low, high = self.program.bases[ValueKind.BLOCK], self.program.bases[ValueKind.INSTRUCTION]
-        if low <= value < high:
-            return -1, -1
-        return value, int(self.context.split.operand[at])
+    def _contents(self, row: int, place: Place) -> list[int]:
+        """Return the names of memory that a role is about."""
+        found: list[int] = []
+        for value in self.table.operands[operands_of(self.context, row, place)].tolist():
+            found += contents(self.context, value, place.n_loads).tolist()
+        return found
 
     def _begin(self, name: int, row: int, called: str) -> None:
         self.gen[name] = True
         self.sources.setdefault(name, row)
         self.called.setdefault(name, called)
 
-    def _taint(self, row: int, position: int, called: str) -> None:
-        if position == RESULT:
+    def _taint(self, row: int, place: Place, called: str) -> None:
+        if place.position == RESULT:
             self._begin(self.first + row, row, called)
             return
-        value, _ = self._operand(row, position)
-        if value >= 0:
-            for name in contents(self.context, value).tolist():
-                self._begin(name, row, called)
+        for name in self._contents(row, place):
+            self._begin(name, row, called)
 
     def _pass(self, row: int, role: Passes) -> None:
-        value, name = self._operand(row, role.source)
-        if value < 0:
-            return
-        sources = [name, *contents(self.context, value).tolist()]
-        targets = [self.first + row]
-        if role.to != RESULT:
-            to, _ = self._operand(row, role.to)
-            targets = contents(self.context, to).tolist() if to >= 0 else []
+        sources = [
+            name
+            for at in operands_of(self.context, row, role.source)
+            for name in carriers(self.context, at, role.source.n_loads).tolist()
+        ]
+        is_result = role.to.position == RESULT
+        targets = [self.first + row] if is_result else self._contents(row, role.to)
         hub = self.n_names  # one name between them: there may be thousands of each
         self.n_names += 1
         self.edges += [(source, hub, row) for source in sources]
         self.edges += [(hub, target, row) for target in targets]
 
-    def _clean(self, row: int, position: int) -> None:
-        if position == RESULT:
+    def _clean(self, row: int, place: Place) -> None:
+        if place.position == RESULT:
             self.kill[self.first + row] = True
+            return
+        for value in self.table.operands[operands_of(self.context, row, place)].tolist():
+            self.cleaned.setdefault(value, []).append(row)
 
     def _command_line(self) -> None:
-        """The arguments of main, and all texts they lead to."""
+        """The arguments and the environment of main, and all texts they lead to."""
         for function in self.program.functions:
             if function.name == "main" and not function.is_declaration:
-                for argument in function.arguments[1:2]:
+                for argument in function.arguments[1:3]:
                     self._begin(argument.id, -1, "the command line")
+
+    def _variables(self) -> None:
+        """Variables of the library, such as `environ`: a role of argument 0 is of their address."""
+        program, library = self.program, self.context.roles
+        for value in np.flatnonzero(program.globals.flags & GlobalFlag.DECLARATION).tolist():
+            name = program.strings[int(program.globals.name[value])]
+            if any(isinstance(role, Taints) for role in library.roles_of(name)):
+                for memory in contents(self.context, value).tolist():
+                    self._begin(memory, -1, name)

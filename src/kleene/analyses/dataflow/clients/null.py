@@ -23,12 +23,14 @@ from kleene.analyses.dataflow.evidence import (
     null_constants,
     span_of,
     steps,
+    trusted,
 )
 from kleene.analyses.dataflow.tested import Tested
-from kleene.analyses.points_to.library.language import MayReturnNull, Trusts
+from kleene.analyses.points_to.library.language import MayReturnNull
 from kleene.base.arrays import I64
 from kleene.ir.codes import ADDRESS_OPERAND, CALLS, Opcode, TypeKind, ValueKind
 from kleene.results import Finding, Location
+from kleene.solvers.dataflow.codes import MOST
 
 _DEEPEST = 3  # φs of φs
 
@@ -40,24 +42,25 @@ def answer(context: Context) -> Answer:
 
 def findings(context: Context) -> Iterator[Finding]:
     """Yield a finding for each access through what may be null, with the way it gets there."""
-    graph, program = context.data, context.program
+    graph, program, table = context.data, context.program, context.program.instructions
     gen = np.zeros(graph.n_names, bool)
     gen[null_constants(context)] = True
+    always = _always_null(context)
+    gen[always] = True
     first = program.bases[ValueKind.INSTRUCTION]
     sinks: list[tuple[int, int, str]] = []
-    sources: dict[int, str] = {}
+    origins = dict.fromkeys(always.tolist(), "nothing but null is ever stored there")
     for row, called, roles in calls_with_roles(context):
         if MayReturnNull() in roles:
             gen[first + row] = True
-            sources[first + row] = called
-        for role in roles:
-            if isinstance(role, Trusts) and role.use == "address":
-                sinks.append((row, role.position + 1, f"is passed to {called}"))
+            origins[first + row] = f"{called} may return null"
+    for row, operand, called, role in trusted(context):
+        if role.use == "address":
+            sinks.append((row, operand - int(table.offsets[row]), f"is passed to {called}"))
     kill = excludes_zero(context, graph.n_names)
     gen &= ~kill
     kinds = EdgeKind.SAME | EdgeKind.FIELD | EdgeKind.WEAK
     evidence = Evidence(context, graph, gen, kill, kinds)
-    table = program.instructions
     for opcode, place in ADDRESS_OPERAND.items():
         rows = np.flatnonzero(table.opcode == opcode)
         sinks += [(row, place, "is dereferenced") for row in rows.tolist()]
@@ -73,7 +76,7 @@ def findings(context: Context) -> Iterator[Finding]:
     accessed: dict[int, list[int]] = {}
     seen = set()
     order = np.flatnonzero(useful)
-    order = order[np.argsort(tree.pre[table.block[columns[order, 0]]], kind="stable")]
+    order = order[np.lexsort((columns[order, 0], tree.pre[table.block[columns[order, 0]]]))]
     for index in order.tolist():
         row, _, what = sinks[index]
         block = int(table.block[row])
@@ -92,8 +95,8 @@ def findings(context: Context) -> Iterator[Finding]:
             continue
         seen.add((span.file, span.line, what))
         start = way.start
-        origin = f"{sources[start]} may return null" if start in sources else ""
-        begin = [start - first] if start in sources else []
+        origin = origins.get(start, "")
+        begin = [start - first] if origin else []
         path = steps(context, [*begin, *way.rows], "null", origin)
         path.append(Location(span, f"the pointer {what}"))
         function = program.functions[int(program.instruction_function[row])].name
@@ -104,6 +107,19 @@ def findings(context: Context) -> Iterator[Finding]:
         is_likely = is_likely and not _is_called_back(context, way)
         rule = rules.NULL_DEREFERENCE if is_likely else rules.POSSIBLE_NULL
         yield Finding(rule, span, message, function, path=tuple(path))
+
+
+def _always_null(context: Context) -> I64:
+    """Return the loads of pointers that are null whenever they are read.
+
+    Such is a field of what `calloc` returns that nothing ever stores to.
+    """
+    program, table = context.program, context.program.instructions
+    first = program.bases[ValueKind.INSTRUCTION]
+    is_pointer = program.types.kind[table.type] == TypeKind.POINTER
+    names = first + np.flatnonzero((table.opcode == Opcode.LOAD) & is_pointer)
+    found: I64 = names[context.facts.has_value[names] & (context.facts.rows[names, MOST] == 0)]
+    return found
 
 
 def _survives(

@@ -13,9 +13,8 @@ import numpy as np
 from kleene.analyses.dataflow import rules
 from kleene.analyses.dataflow.clients import Answer, Client
 from kleene.analyses.dataflow.context import Context
-from kleene.analyses.dataflow.evidence import calls_with_roles, is_bounded, span_of, steps
-from kleene.analyses.dataflow.tainting import contents, tainted
-from kleene.analyses.points_to.library.language import Trusts
+from kleene.analyses.dataflow.evidence import is_bounded, is_of_library, span_of, steps, trusted
+from kleene.analyses.dataflow.tainting import carriers, tainted
 from kleene.results import Finding, Location
 
 _SIZES = ("length", "size")
@@ -33,36 +32,35 @@ def findings(context: Context) -> Iterator[Finding]:
     found = tainted(context)
     evidence = found.evidence
     seen = set()
-    for row, called, roles in calls_with_roles(context):
-        for role in roles:
-            if not isinstance(role, Trusts) or role.use == "address":
+    for row, at, called, role in trusted(context):
+        if role.use == "address":
+            continue
+        value, name = int(table.operands[at]), int(context.split.operand[at])
+        names = np.array([name])
+        if role.use in _SIZES:
+            if is_bounded(context, names, _MOST)[0]:
                 continue
-            at = int(table.offsets[row]) + 1 + role.position
-            if at >= table.offsets[row + 1]:
+        else:
+            if found.is_clean(context, value, row):
                 continue
-            value, name = int(table.operands[at]), int(context.split.operand[at])
-            names = np.array([name])
-            if role.use in _SIZES:
-                if is_bounded(context, names, _MOST)[0]:
-                    continue
-            else:
-                names = np.concatenate([names, contents(context, value)])
-            bad = names[evidence.has(names)]
-            span = span_of(context, row)
-            if not len(bad) or span is None or (span, role.use) in seen:
-                continue
-            seen.add((span, role.use))
-            way = evidence.path(int(bad[0]))
-            source = found.called.get(way.start, "outside")
-            rows = [*found.start(way.start), *way.rows]
-            path = steps(context, rows, f"data from {source}", f"data comes in by {source}")
-            path.append(Location(span, f"it is used as a {role.use} by {called}"))
-            function = program.functions[int(program.instruction_function[row])].name
-            message = f"data from {source} is used as a {role.use} by {called}"
-            if role.use in _SIZES:
-                message += ", and no test bounds it"
-            yield Finding(rules.TAINTED_USE, span, message, function, path=tuple(path))
-            break
+            names = carriers(context, at, role.place.n_loads)
+        bad = names[evidence.has(names)]
+        span = span_of(context, row)
+        if span is not None and role.use in _SIZES and is_of_library(span):
+            continue  # the library has reserved as much as it copies
+        if not len(bad) or span is None or (span, role.use) in seen:
+            continue
+        seen.add((span, role.use))
+        way = evidence.path(int(bad[0]))
+        source = found.called.get(way.start, "outside")
+        rows = [*found.start(way.start), *way.rows]
+        path = steps(context, rows, f"data from {source}", f"data comes in by {source}")
+        path.append(Location(span, f"it is used as a {role.use} by {called}"))
+        function = program.functions[int(program.instruction_function[row])].name
+        message = f"data from {source} is used as a {role.use} by {called}"
+        if role.use in _SIZES:
+            message += ", and no test bounds it"
+        yield Finding(rules.TAINTED_USE, span, message, function, path=tuple(path))
 
 
 CLIENT = Client("Which data from outside is used as a command, a format or a size?", answer)

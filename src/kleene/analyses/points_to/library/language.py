@@ -38,6 +38,8 @@ program defines, too, and change nothing of what pointers hold. `result` is the 
 | role | means |
 |---|---|
 | `taints 1`, `taints result` | what comes from outside is there: in memory, or the number itself |
+| `taints *1`, `**1` | in what the pointers there lead to: in each buffer of an `iovec` |
+| `taints 1+` | there, and in all arguments behind it, up to a null pointer |
 | `trusts 0 as command` | a sink: neither it nor the text there may come from outside; any word |
 | `passes 0 to result` | what comes from outside is passed on, as values or as texts |
 | `cleans result`, `cleans 0` | what was tainted no longer is: a sanitiser |
@@ -250,17 +252,37 @@ RESULT = -1  # instead of the position of an argument
 
 
 @dataclass(frozen=True, slots=True)
+class Place:
+    """An argument, or the result, of which a role speaks.
+
+    Attributes:
+        position: the argument's number, or RESULT.
+        n_loads: how many pointers are followed first: 1 for `*1`, 2 for `**1`.
+        and_behind: whether all further arguments are meant, too: `1+`.
+    """
+
+    position: int
+    n_loads: int = 0
+    and_behind: bool = False
+
+    def positions(self, n_arguments: int) -> range:
+        """Return the numbers of the arguments of a call that are meant."""
+        end = n_arguments if self.and_behind else min(self.position + 1, n_arguments)
+        return range(self.position, end)
+
+
+@dataclass(frozen=True, slots=True)
 class Taints:
     """What comes from outside is in what an argument, or the result, points to, or is it."""
 
-    position: int
+    place: Place
 
 
 @dataclass(frozen=True, slots=True)
 class Trusts:
     """An argument must not come from outside: it is used as what the word says."""
 
-    position: int
+    place: Place
     use: str
     at: Span | None = field(default=None, compare=False)
 
@@ -269,15 +291,15 @@ class Trusts:
 class Passes:
     """What comes from outside is passed on."""
 
-    source: int
-    to: int
+    source: Place
+    to: Place
 
 
 @dataclass(frozen=True, slots=True)
 class Cleans:
     """What an argument points to, or the result, does not come from outside any more."""
 
-    position: int
+    place: Place
 
 
 @dataclass(frozen=True, slots=True)
@@ -382,28 +404,37 @@ class _Line:
             self._expect("null")
             yield MayReturnNull()
             return
-        positions = [self._position()]
+        places = [self._place()]
         while self._takes(","):
-            positions.append(self._position())
+            places.append(self._place())
         if word == "taints":
-            yield from map(Taints, positions)
+            yield from map(Taints, places)
         elif word == "cleans":
-            yield from map(Cleans, positions)
+            yield from map(Cleans, places)
         elif word == "trusts":
+            if any(place.position == RESULT for place in places):
+                self._at -= 1
+                self._fail("an argument's number")
             self._expect("as")
             use = self._peek()
             if not use.isidentifier():
                 self._fail("a word such as 'command'")
             self._at += 1
-            yield from (Trusts(position, use, at) for position in positions)
+            yield from (Trusts(place, use, at) for place in places)
         else:
             self._expect("to")
-            to = self._position()
-            yield from (Passes(position, to) for position in positions)
+            to = self._place()
+            yield from (Passes(place, to) for place in places)
 
-    def _position(self) -> int:
-        """Return the number of an argument, or RESULT."""
-        return RESULT if self._takes("result") else self._number("'result' or an argument's number")
+    def _place(self) -> Place:
+        """Return an argument, the result, or what the pointers there lead to."""
+        n_loads = 0
+        while self._takes("*"):
+            n_loads += 1
+        if self._takes("result"):
+            return Place(RESULT, n_loads)
+        position = self._number("'result' or an argument's number")
+        return Place(position, n_loads, self._takes("+"))
 
     def _copy(self) -> Effect:
         to = self._term()
