@@ -21,8 +21,9 @@ NULL_DEREFERENCE = Rule(
     "A pointer that may be null is dereferenced.",
     "A null pointer that the program makes, or that a function of the library may return, reaches"
     " an access without a test between: through variables, arguments, results, fields and"
-    " globals. Pointers of which nothing is known are not reported, and neither are those that only"
-    " start as null before anything is stored."
+    " globals. So does one that is read where nothing but null is ever stored. Pointers of which"
+    " nothing is known are not reported, and neither are those that only start as null before"
+    " anything is stored."
     "\n\nTest the pointer, or make sure that it is set on all paths.",
 )
 POSSIBLE_NULL = Rule(
@@ -41,7 +42,8 @@ DIVISION_BY_ZERO = Rule(
     Severity.WARNING,
     "A number that may be 0 divides.",
     "A 0 that the program makes, or a number from outside that was not tested, reaches a division"
-    " or remainder of integers.\n\nTest the divisor before.",
+    " or remainder of integers; or a test or a constant step leaves 0 at the end of the divisor's"
+    " range, as `n >= 0` does.\n\nTest the divisor before.",
 )
 UNINITIALISED = Rule(
     "dataflow/uninitialised",
@@ -81,7 +83,7 @@ OVERFLOWING_SIZE = Rule(
     Severity.WARNING,
     "The size of an allocation may overflow.",
     "A number from outside is multiplied, added to or shifted on its way to the size of an"
-    " allocation, and the bounds that are known of it allow a result of more bits than the"
-    " computation has: less is allocated than was meant, and what is written there goes beyond."
+    " allocation, on the heap or the stack, and the bounds that are known of it allow a result of"
+    " more bits than the computation has, or than what it is stored in: less is allocated than was meant, and what is written there goes beyond."
     "\n\nTest the number first, or use `calloc`, or `reallocarray`, which test it.",
 )
