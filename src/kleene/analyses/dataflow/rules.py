@@ -84,6 +84,7 @@ OVERFLOWING_SIZE = Rule(
     "The size of an allocation may overflow.",
     "A number from outside is multiplied, added to or shifted on its way to the size of an"
     " allocation, on the heap or the stack, and the bounds that are known of it allow a result of"
-    " more bits than the computation has, or than what it is stored in: less is allocated than was meant, and what is written there goes beyond."
+    " more bits than the computation has, or than what it is stored in: less is allocated than was"
+    " meant, and what is written there goes beyond."
     "\n\nTest the number first, or use `calloc`, or `reallocarray`, which test it.",
 )
