@@ -17,12 +17,14 @@ SHOP = [str(ROOT / "examples" / "scheme" / "shop.scm")]
 NO_INPUT = {"cache", "doctor", "warm"}  # nothing of the user's can be at fault
 SEARCH = [str(ROOT / "examples" / "invariants" / "search.c")]
 CLEAN = {  # other commands take C
+    "capture": ["--", "sh", "-c", f"cc -c {SHAPES[0]}/main.c"],
     "cfa": SHOP,
     "dataflow": ["ranges", *SHAPES],
     "invariants": SEARCH,
     **{name: [] for name in NO_INPUT},
 }
 FAULTY = {
+    "capture": ["--", "false"],
     "cfa": ["absent.scm"],
     "cfg": [*SHAPES, "--function", "absent"],
     "dataflow": ["ranges", "absent.c"],
@@ -31,10 +33,12 @@ FAULTY = {
 
 # `warm` compiles all there is, for a minute; its own tests run what it does.
 @pytest.mark.parametrize("name", sorted({*discover.available()} - {"warm"}))
-def test_a_command_that_finds_nothing_wrong_is_clean(kleene: Kleene, name: str) -> None:
+def test_a_command_that_finds_nothing_wrong_is_clean(
+    kleene: Kleene, name: str, tmp_path: Path
+) -> None:
     if name == "kernels":
         pytest.importorskip("islpy", reason="verdicts need the package islpy")
-    done = kleene(name, *CLEAN.get(name, SHAPES))
+    done = kleene(name, *CLEAN.get(name, SHAPES), cwd=tmp_path)
     assert done.returncode == ExitCode.CLEAN, done.stderr
 
 

@@ -39,6 +39,7 @@ _ALWAYS = (
 _SYSTEM_FOLDERS = ("/usr/local/include", "/usr/include/{arch}-linux-gnu", "/usr/include")
 # Where the compiler may write: reports of its own crashes, too.
 _SCRATCH = ("ZIG_GLOBAL_CACHE_DIR", "ZIG_LOCAL_CACHE_DIR", "TMPDIR", "TMP", "TEMP")
+_NEWEST_LIBRARY = 42  # glibc 2.42 is the newest that zig 0.17 has
 _VERSION_WITHIN_S = 60
 _COMPILED_WITHIN_S = 1800  # sqlite3, 9 MB in one file, takes 4; a crash may also be an endless loop
 # For C++ clang emits inline functions and tables that others have too (available_externally) only
@@ -104,10 +105,22 @@ class Compiler:
         """Return the command that compiles `source`, but for what to make of it."""
         front = self.for_c if source.language == "c" else self.for_cxx
         ours = (*_BY_LANGUAGE[source.language], *_ALWAYS, _HEADERS)
-        own = [*ours, *source.flags, *options.words(source.language)]
+        own = [*ours, *self._library(source), *source.flags, *options.words(source.language)]
         if source.language == "c++" and (self.home is None or "-nostdinc++" in own):
             own += ["-include", _INSTANTIATE]
         return [*front, *own, "-x", source.language]
+
+    def _library(self, source: Source) -> list[str]:
+        """Return words for the C library of this machine, if a build was configured for that.
+
+        Such a build has its own `strlcpy` where the library has none, and only there. The bundled
+        compiler has the headers of all versions, and takes an old one unless told.
+        """
+        found = re.fullmatch(r"glibc 2\.(\d+)", os.confstr("CS_GNU_LIBC_VERSION") or "")
+        if self.home is None or source.directory is None or found is None:
+            return []
+        target = self.for_c[self.for_c.index("-target") + 1]
+        return ["-target", f"{target}.2.{min(int(found[1]), _NEWEST_LIBRARY)}"]
 
     def prepare(self, scratch: Path) -> None:
         """Write what compilations in `scratch` share; once, before the first of them."""

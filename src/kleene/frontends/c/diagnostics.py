@@ -1,7 +1,8 @@
-"""What did clang say? Its errors as ours: its place, its words, nothing added but the id."""
+"""What did clang say? Its errors as ours: its place, its words, an id, and what may be missing."""
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
 
@@ -14,6 +15,15 @@ _CRASHED = re.compile(
     r"clang frontend command failed (with exit code \d+|due to signal.*?)(?= \(use|$)"
     r"|PLEASE (submit|append) .*|fatal error: error in backend.*",
     re.MULTILINE,
+)
+_MISSING = {  # what a project's own build would have given
+    re.compile(r"'.*' file not found.*"): "name its folder with includes= (-I)",
+    re.compile(
+        r"call to undeclared .*|.*undeclared identifier '[A-Z0-9_]+'"
+    ): "it may need a macro, defines= (-D)",
+}
+_BUILD = (
+    "or run the project's build once, which makes files and knows flags: kleene capture -- make"
 )
 _UNPLACED = re.compile(r"(?:[\w.+-]+: )?(?:fatal )?error: (?P<text>.*)")
 
@@ -36,6 +46,12 @@ def errors(output: str, file: str, directory: str | None) -> list[SourceError]:
             found.append((Span(file), unplaced["text"], []))
     if not found:
         found.append((Span(file), _last_line(output), []))
+    if directory is None:  # and the file is not from a compilation database: told once
+        ways = (
+            (n, way) for _, text, n in found for w, way in _MISSING.items() if w.fullmatch(text)
+        )
+        for notes, way in itertools.islice(ways, 1):
+            notes.append(f"{way}, {_BUILD}")
     return [SourceError(span, "c/does-not-compile", text, *notes) for span, text, notes in found]
 
 
