@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 import kleene
+from kleene.analyses.dataflow.context import Context
 from kleene.analyses.points_to import PointsToResult
-from kleene.ir import Program
+from kleene.ir import Program, parse
 from kleene.transforms.memory_ssa import MemorySSA
 from tests.analyses.dataflow.running import Machine, StoppedError
 from tests.transforms.memory_ssa.test_names import ENTRY, definitions_of
@@ -149,3 +150,20 @@ def test_loads_read_what_their_names_lead_to(tmp_path: Path, name: str, level: s
     with pytest.raises(StoppedError, match="too long"):
         Machine(program, n_steps=3).call(main.row, [3, 0])
     assert np.array_equal(found.partial, np.unique(found.partial))
+
+
+def test_what_many_calls_write_to_many_variables_is_one_name() -> None:
+    n = 60
+    lines = [f"  %v{i}: ptr = alloca i32" for i in range(n)]
+    picked = "%v0"
+    for i in range(1, n):
+        lines += [f"  store i32 {i}, %v{i}", f"  %p{i}: ptr = select %c, {picked}, %v{i}"]
+        picked = f"%p{i}"
+    lines += [f"  call @outside({picked})"] * n
+    text = "\n".join(
+        ["declare @outside(%p: ptr) -> void", "define @main(%c: i1) -> i32 {", "^entry:", *lines]
+    )
+    program = parse(text + "\n  ret i32 0\n}\n")
+    graph = Context(program).data
+    assert graph.n_names < 40 * n
+    assert len(graph.source) < 40 * n  # and not n calls times n variables

@@ -101,7 +101,7 @@ def _owners(constraints: Constraints, names: Names) -> I64:
     owner[base[ValueKind.BLOCK] : base[ValueKind.INSTRUCTION]] = program.blocks.function
     owner[base[ValueKind.INSTRUCTION] : program.n_values] = program.instruction_function
     owner[program.n_values : split.n_names] = owner[split.value]
-    sources, _ = split.flow.blocks.edges()
+    sources = split.flow.sources
     owner[names.edge] = program.blocks.function[sources]
     owner[names.end] = program.blocks.function
     for of_function in (names.result, names.returns):

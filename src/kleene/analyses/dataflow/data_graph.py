@@ -113,7 +113,7 @@ class _Builder:
 
     def add(self, source: Ints, target: Ints, kind: Ints | int, row: Ints | int) -> None:
         columns = np.broadcast_arrays(source, target, kind, row)
-        self.parts.append(tuple(c.astype(np.int64) for c in columns))  # type: ignore[arg-type]
+        self.parts.append(tuple(c.astype(np.int64, copy=False) for c in columns))  # type: ignore[arg-type]
 
     def _instructions(self) -> None:
         table = self.table

@@ -285,7 +285,7 @@ def _fitting_operands(context: Context, name: int, row: int) -> list[int] | None
         come = table.operands[begin + 1 : end : 2].tolist()
     else:
         return None
-    sources, _ = flow.blocks.edges()
+    sources = flow.sources
     low = program.bases[ValueKind.BLOCK]
     of_edges = name >= program.n_values
     before = [int(sources[one]) if of_edges else one - low for one in come]

@@ -282,7 +282,7 @@ class _Finder:
         allocation = locations.allocation[objects]
         kind = table.kind[allocation]
         found: list[tuple[int, int]] = []
-        reader = _Initialisers(self._program)
+        reader = Initialisers(self._program)
         is_heap = kind == AllocationKind.HEAP
         for cell in distinct(owner[kind == AllocationKind.STACK]).tolist():
             found.append((cell, UNDEFINED))
@@ -306,7 +306,7 @@ class _Finder:
 ZERO = -3  # the number 0
 
 
-class _Initialisers:
+class Initialisers:
     """Reads constants out of the initialisers of globals.
 
     An initialiser is flattened once: its leaves by rising byte, and the ranges that are all zero.

@@ -2,8 +2,8 @@
 
 Two descriptions of memory meet here. One holds at any time, for a whole program:
 
-    group      what all stores through pointers of one set store
-    region     what is ever in a region: what it starts with, and what all groups and calls write
+    group      what all stores through pointers of one set store, or all calls outside write
+    region     what is ever in a region: what it starts with, and what all groups write
     load       of a group: what is ever in one of its regions
 
 The other follows control within a function, for regions that it overwrites: memory SSA. The entry
@@ -20,7 +20,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from kleene.analyses.dataflow.memory import releases
+from kleene.analyses.dataflow.memory import ZERO as ZERO_AT_START
+from kleene.analyses.dataflow.memory import Initialisers, releases
 from kleene.analyses.points_to import PointsToResult
 from kleene.analyses.points_to.answers.aliases import accesses_of
 from kleene.analyses.points_to.answers.mod_ref import DirectAccesses
@@ -30,18 +31,15 @@ from kleene.base.arrays import I64, Bools, Ints, csr, distinct, offsets_of, ragg
 from kleene.ir import Program
 from kleene.ir.codes import (
     CALLS,
-    ConstantKind,
     Flag,
     GlobalFlag,
     Linkage,
     Opcode,
-    TypeKind,
-    ValueKind,
 )
 from kleene.transforms.memory_ssa import MemorySSA
 from kleene.transforms.splitting import NameKind, SplitProgram
 
-_MOST_ELEMENTS = 256  # of an initialised array, whose elements are looked at one by one
+_REPLACEABLE = (Linkage.WEAK, Linkage.LINKONCE, Linkage.COMMON, Linkage.EXTERN_WEAK)
 ZERO, UNDEFINED, ANY = -2, -3, -4  # instead of an operand: the number 0, no value yet, any value
 
 
@@ -106,7 +104,7 @@ class _Names:
         """Add an operand to each name."""
         columns = np.broadcast_arrays(np.asarray(names), operands, guard)
         for part, column in zip((self._owner, self._operand, self._guard), columns, strict=True):
-            part.append(column.astype(np.int64))
+            part.append(column.astype(np.int64, copy=False))
 
     def table(self) -> tuple[I64, I64, I64]:
         """Return offsets, operands and guards."""
@@ -179,6 +177,7 @@ class _Generator:
         names, regions, groups = self.names, self.regions, self.regions.of_group
         self.region = names.add(len(regions))
         self.stored = names.add(len(groups))
+        self.called = names.add(len(groups))
         self.loaded = names.add(len(groups))
         self.outside = names.add(1)
         self._initial_values()
@@ -236,20 +235,37 @@ class _Generator:
         self.names.come_from(_each(names[is_zero]), ZERO)
         is_global = kind == AllocationKind.GLOBAL
         self.names.come_from(_each(names[~is_undefined & ~is_zero & ~is_global]), ANY)
-        reader = _Initializers(self.program)
-        for object_, name in zip(
-            objects[is_global].tolist(), names[is_global].tolist(), strict=True
-        ):
-            site = int(table.site[locations.allocation[object_]])
-            width = int(self.n_bytes[name - self.region])
-            found = {ANY}
-            if width:
-                end = int(table.n_bytes[locations.allocation[object_]])
-                found = reader.values(
-                    site, int(locations.byte[object_]), width, int(locations.stride[object_]), end
-                )
-            for value in found:
-                self.names.come_from(np.array([name]), value)
+        owner, start = self._initialisers(objects[is_global], region[is_global])
+        self.names.come_from(self.region + owner, start)
+
+    def _initialisers(self, objects: Ints, region: I64) -> tuple[I64, I64]:
+        """Return regions of globals, and what is there at first: values of the program."""
+        program, system = self.program, self.points_to.system
+        table, locations = system.allocations, system.locations
+        allocation = locations.allocation[objects]
+        site, width = table.site[allocation], self.n_bytes[region]
+        unsure = GlobalFlag.DECLARATION | GlobalFlag.EXTERNALLY_INITIALIZED
+        is_unsure = program.globals.flags[site] & unsure != 0
+        is_unsure |= np.isin(program.globals.linkage[site], _REPLACEABLE) | (width == 0)
+        reader = Initialisers(program)
+        owner: list[int] = []
+        start: list[int] = []
+        columns = (
+            region, site, locations.byte[objects], locations.stride[objects],
+            table.n_bytes[allocation], width,
+        )  # fmt: skip
+        for one, *about in zip(*(column[~is_unsure].tolist() for column in columns), strict=True):
+            found = {
+                value if value >= 0 else ZERO if value == ZERO_AT_START else ANY
+                for value in reader.at(*about)
+            }
+            owner += [one] * len(found)
+            start += sorted(found)
+        others = distinct(region[is_unsure])
+        return (
+            np.append(np.array(owner, np.int64), others),
+            np.append(np.array(start, np.int64), np.full(len(others), ANY)),
+        )
 
     def _is_fresh(self, allocations: Ints) -> Bools:
         """Return which allocations are of allocators whose storage begins undefined."""
@@ -303,13 +319,17 @@ class _Generator:
         self.names.come_from(
             self.region + groups.values[chosen], self.base + self.stored + owner[chosen]
         )
+        # All that calls write to a group is one name: both may be thousands, calls and regions.
         is_call = direct.is_write & np.isin(self.table.opcode[direct.row], list(CALLS))
-        calls = distinct(direct.row[is_call])
-        pair, place = ragged(
-            groups.offsets[direct.group[is_call]], groups.offsets[direct.group[is_call] + 1]
+        group = direct.group[is_call]
+        call = self.first_call + np.searchsorted(distinct(direct.row[is_call]), direct.row[is_call])
+        self.names.come_from(self.called + group, self.base + call)
+        is_called = np.zeros(len(groups), bool)
+        is_called[group] = True
+        chosen = is_called[owner]
+        self.names.come_from(
+            self.region + groups.values[chosen], self.base + self.called + owner[chosen]
         )
-        call = self.first_call + np.searchsorted(calls, direct.row[is_call])[pair]
-        self.names.come_from(self.region + groups.values[place], self.base + call)
         self.names.come_from(self.loaded + owner, self.base + self.region + groups.values)
         # What an unknown pointer may lead to is one name, for all groups that have it.
         outside = np.full(len(self.regions.outside), self.outside)
@@ -392,61 +412,3 @@ class _Generator:
 
 def _each(names: Ints) -> I64:
     return distinct(names.astype(np.int64))
-
-
-class _Initializers:
-    """Finds what globals start with."""
-
-    def __init__(self, program: Program) -> None:
-        self.program = program
-
-    def values(self, site: int, byte: int, n_bytes: int, stride: int, end: int) -> set[int]:
-        """Return the values that are at a byte of a global at first, or at every stride from it."""
-        table = self.program.globals
-        flags, constant = int(table.flags[site]), int(table.initializer[site])
-        unsure = GlobalFlag.DECLARATION | GlobalFlag.EXTERNALLY_INITIALIZED
-        replaceable = (Linkage.WEAK, Linkage.LINKONCE, Linkage.COMMON, Linkage.EXTERN_WEAK)
-        if flags & unsure or constant < 0 or byte < 0 or table.linkage[site] in replaceable:
-            return {ANY}
-        if not stride:
-            return {self._at(constant, byte, n_bytes)}
-        starts = range(byte, max(end, byte + 1), stride)
-        if len(starts) > _MOST_ELEMENTS:
-            is_zero = self._kind(constant) in (ConstantKind.ZERO, ConstantKind.NULL)
-            return {ZERO if is_zero else ANY}
-        return {self._at(constant, start, n_bytes) for start in starts if start + n_bytes <= end}
-
-    def _kind(self, value: int) -> int:
-        kind, row = self.program.locate(value)
-        return int(self.program.constants.kind[row]) if kind == ValueKind.CONSTANT else -1
-
-    def _at(self, value: int, byte: int, n_bytes: int) -> int:
-        """Return the value of so many bytes at a byte of a constant; ZERO, UNDEFINED or ANY."""
-        program = self.program
-        types, constants = program.types, program.constants
-        while True:
-            type_id = int(program.value_types[value])
-            size, shape = int(types.size[type_id]), int(types.kind[type_id])
-            kind, row = program.locate(value)
-            code = int(constants.kind[row]) if kind == ValueKind.CONSTANT else -1
-            if byte < 0 or byte + n_bytes > size:
-                return ANY
-            if code in (ConstantKind.ZERO, ConstantKind.NULL):
-                return ZERO
-            if code in (ConstantKind.UNDEF, ConstantKind.POISON):
-                return UNDEFINED
-            if shape in (TypeKind.INT, TypeKind.POINTER):
-                return value if byte == 0 and size == n_bytes else ANY
-            if code != ConstantKind.AGGREGATE:
-                return ANY
-            elements = constants.operands_of(row)
-            if shape == TypeKind.STRUCT:
-                starts = types.field_offsets_of(type_id)
-                nth = int(np.searchsorted(starts, byte, side="right")) - 1
-                byte -= int(starts[nth])
-            elif shape == TypeKind.ARRAY:
-                step = int(types.size[types.elements_of(type_id)[0]])
-                nth, byte = divmod(byte, max(step, 1))
-            else:
-                return ANY
-            value = int(elements[nth])

@@ -26,8 +26,11 @@ _OPPOSITE: dict[int, int] = {
     Predicate.NE: Predicate.EQ, Predicate.UGE: Predicate.ULT, Predicate.ULE: Predicate.UGT,
     Predicate.SGE: Predicate.SLT, Predicate.SLE: Predicate.SGT,
 }  # fmt: skip
-_CONDITIONS = (Opcode.ICMP, Opcode.AND, Opcode.OR, Opcode.XOR, Opcode.SELECT, Opcode.PHI,
-               Opcode.FREEZE, *CASTS)  # fmt: skip
+_IS_CALL, _IS_LOAD, _IS_CONDITION = 1, 2, 3
+_PART = np.zeros(len(Opcode), np.uint8)  # what an instruction is to a condition computed from it
+_PART[[Opcode.ICMP, Opcode.AND, Opcode.OR, Opcode.XOR, Opcode.SELECT, Opcode.PHI,
+       Opcode.FREEZE, *CASTS]] = _IS_CONDITION  # fmt: skip
+_PART[list(CALLS)], _PART[Opcode.LOAD] = _IS_CALL, _IS_LOAD
 
 
 class Tested:
@@ -36,24 +39,37 @@ class Tested:
     def __init__(self, context: Context) -> None:
         self._context, self._program = context, context.program
         self._table, self._flow = context.program.instructions, context.split.flow
-        self._source = self._flow.blocks.edges()[0]
         self._first = self._program.bases[ValueKind.INSTRUCTION]
         self._reached: dict[int, set[int]] = {}
         self._expected: dict[int, bool] = {}
         self._asked: dict[int, set[tuple[tuple[int, ...], bool]]] = {}
+        self._computed_from: dict[int, tuple[list[int], list[int]]] = {}
+        self._part = _PART[self._table.opcode].tobytes()
+
+    @cached_property
+    def _branches(self) -> tuple[list[int], list[int], bytes]:
+        """Of each block and edge: its dominator; the condition it is entered under, and whether so.
+
+        Blocks, and edges that no branch with a condition leaves, have -1 for the condition.
+        """
+        blocks, table = self._flow.blocks, self._table
+        condition = np.full(self._flow.nodes.n_nodes, -1, np.int64)
+        is_true = np.zeros(len(condition), bool)
+        branches = self._context.branches
+        last = self._program.blocks.instruction_offsets[branches + 1].astype(np.int64) - 1
+        for nth in (0, 1):
+            edge = blocks.n_nodes + blocks.offsets[branches] + nth
+            condition[edge], is_true[edge] = table.operands[table.offsets[last]], nth == 0
+        return self._flow.tree.idom.tolist(), condition.tolist(), is_true.tobytes()
 
     def conditions(self, block: int) -> Iterator[tuple[int, bool]]:
         """Yield the conditions that hold, or not, wherever control comes to a block."""
-        n_blocks, tree = self._flow.blocks.n_nodes, self._flow.tree
+        above, condition, is_true = self._branches
         node = block
         while node >= 0:
-            if node >= n_blocks:
-                source = int(self._source[node - n_blocks])
-                last = int(self._program.blocks.instruction_offsets[source + 1]) - 1
-                operands = self._table.operands_of(last).tolist()
-                if self._table.opcode[last] == Opcode.BR and len(operands) == 3:
-                    yield operands[0], node - n_blocks == int(self._flow.blocks.offsets[source])
-            node = int(tree.idom[node])
+            if condition[node] >= 0:
+                yield condition[node], is_true[node] != 0
+            node = above[node]
 
     def may_come(self, operand: int, phi: int, block: int) -> bool:
         """Return whether what a φ takes from its n-th block before may be there at another block.
@@ -118,7 +134,7 @@ class Tested:
 
     def calls(self, block: int) -> set[int]:
         """Return the calls whose results were tested before control comes to a block."""
-        return {row for row in self._leaves(block) if self._table.opcode[row] in CALLS}
+        return {row for calls, _ in self._leaves(block) for row in calls}
 
     def is_status_of(self, call: int, block: int) -> bool:
         """Return whether memory that a call may write was tested, behind it and before a block."""
@@ -126,9 +142,9 @@ class Tested:
         here = int(table.block[call])
         loads = [
             row
-            for row in self._leaves(block)
-            if table.opcode[row] == Opcode.LOAD
-            and (row > call if table.block[row] == here else True)
+            for _, read in self._leaves(block)
+            for row in read
+            if (row > call if table.block[row] == here else True)
             and tree.dominates(here, int(table.block[row]))
         ]
         if not loads:
@@ -155,22 +171,29 @@ class Tested:
             self._expected[function] = len(rows) < _FEW or 2 * n_tested > len(rows)
         return self._expected[function]
 
-    def _leaves(self, block: int) -> set[int]:
-        """Return the calls and loads that conditions before a block were computed from."""
-        found: set[int] = set()
+    def _leaves(self, block: int) -> Iterator[tuple[list[int], list[int]]]:
+        """Yield, for each condition before a block, the calls and the loads it is computed from."""
         for condition, _ in self.conditions(block):
-            waiting = [(condition, 0)]
-            while waiting:
-                value, depth = waiting.pop()
-                row = value - self._first
-                if row < 0 or depth > _DEEPEST:
-                    continue
-                opcode = self._table.opcode[row]
-                if opcode in CALLS or opcode == Opcode.LOAD:
-                    found.add(row)
-                elif opcode in _CONDITIONS:
-                    waiting += [(one, depth + 1) for one in self._table.operands_of(row).tolist()]
-        return found
+            if condition not in self._computed_from:
+                self._computed_from[condition] = self._leaves_of(condition)
+            yield self._computed_from[condition]
+
+    def _leaves_of(self, condition: int) -> tuple[list[int], list[int]]:
+        calls, loads = set(), set()
+        waiting = [(condition, 0)]
+        while waiting:
+            value, depth = waiting.pop()
+            row = value - self._first
+            if row < 0 or depth > _DEEPEST:
+                continue
+            part = self._part[row]
+            if part == _IS_CALL:
+                calls.add(row)
+            elif part == _IS_LOAD:
+                loads.add(row)
+            elif part == _IS_CONDITION:
+                waiting += [(one, depth + 1) for one in self._table.operands_of(row).tolist()]
+        return sorted(calls), sorted(loads)
 
     def reaches(self, call: int, function: int) -> bool:
         """Return whether a call may run a function, at once or by further calls."""

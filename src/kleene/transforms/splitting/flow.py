@@ -125,6 +125,11 @@ class ControlFlow:
         )
 
     @cached_property
+    def sources(self) -> I32:
+        """The block that each edge leaves."""
+        return self.blocks.edges()[0]
+
+    @cached_property
     def incoming(self) -> tuple[I64, I32]:
         """The edges into each block, by rising number, as CSR."""
         back = self.nodes.reverse()

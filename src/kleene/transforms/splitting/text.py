@@ -25,7 +25,7 @@ class FunctionText:
         ].tolist()
         flow = split.flow
         node = flow.node_of(split.point)
-        sources, _ = flow.blocks.edges()
+        sources = flow.sources
         edge = np.maximum(node - flow.blocks.n_nodes, 0)
         block = np.where(node < flow.blocks.n_nodes, node, sources[edge] if len(sources) else 0)
         inside: Bools = (block >= self._first) & (block < self._end)
@@ -84,7 +84,7 @@ class FunctionText:
     def _phi(self, row: int, block: int) -> str:
         flow, split = self._split.flow, self._split
         offsets, edges = flow.incoming
-        sources, _ = flow.blocks.edges()
+        sources = flow.sources
         operands = split.operands[split.offsets[row] : split.offsets[row + 1]].tolist()
         from_edges = edges[offsets[block] : offsets[block + 1]].tolist()
         pairs = ", ".join(

@@ -239,7 +239,7 @@ class Inequalities:
         self._context, self._program = context, context.program
         self._table, self._split = context.program.instructions, context.split
         self._first = self._program.bases[ValueKind.INSTRUCTION]
-        self._source = self._split.flow.blocks.edges()[0]
+        self._source = self._split.flow.sources
         self._facts = context.facts
         # By target and name: with which slack it is proved; with which slack, and how many steps
         # left, it is not.

@@ -31,7 +31,7 @@ def findings(context: Context) -> Iterator[Finding]:
     reached = context.block_is_reached
     entry = program.function_table.block_offsets[program.blocks.function]
     offsets, edges = context.split.flow.incoming
-    sources, _ = context.split.flow.blocks.edges()
+    sources = context.split.flow.sources
     seen = set()
     for block in np.flatnonzero(~reached & reached[entry]).tolist():
         before = sources[edges[offsets[block] : offsets[block + 1]]]

@@ -48,7 +48,8 @@ def findings(context: Context) -> Iterator[Finding]:
     always = _always_null(context)
     gen[always] = True
     first = program.bases[ValueKind.INSTRUCTION]
-    sinks: list[tuple[int, int, str]] = []
+    passed: list[tuple[int, int]] = []  # a call, and which of its operands it trusts
+    words: list[str] = []
     origins = dict.fromkeys(always.tolist(), "nothing but null is ever stored there")
     for row, called, roles in calls_with_roles(context):
         if MayReturnNull() in roles:
@@ -56,29 +57,32 @@ def findings(context: Context) -> Iterator[Finding]:
             origins[first + row] = f"{called} may return null"
     for row, operand, called, role in trusted(context):
         if role.use == "address":
-            sinks.append((row, operand - int(table.offsets[row]), f"is passed to {called}"))
+            passed.append((row, operand - int(table.offsets[row])))
+            words.append(f"is passed to {called}")
     kill = excludes_zero(context, graph.n_names)
     gen &= ~kill
     kinds = EdgeKind.SAME | EdgeKind.FIELD | EdgeKind.WEAK
     evidence = Evidence(context, graph, gen, kill, kinds)
+    parts = [np.array(passed, np.int64).reshape(-1, 2)]
     for opcode, place in ADDRESS_OPERAND.items():
-        rows = np.flatnonzero(table.opcode == opcode)
-        sinks += [(row, place, "is dereferenced") for row in rows.tolist()]
-    rows = np.flatnonzero(np.isin(table.opcode, list(CALLS)))
-    sinks += [(row, 0, "is called") for row in rows.tolist()]
-    columns = np.array([(row, place) for row, place, _ in sinks], np.int64).reshape(-1, 2)
-    at = table.offsets[columns[:, 0]] + columns[:, 1]
-    useful = at < table.offsets[columns[:, 0] + 1]
-    useful &= context.block_is_reached[table.block[columns[:, 0]]]
+        parts.append(_pairs(np.flatnonzero(table.opcode == opcode), place))
+    parts.append(_pairs(np.flatnonzero(np.isin(table.opcode, list(CALLS))), 0))
+    sinks = np.concatenate(parts)
+    first_call = len(sinks) - len(parts[-1])
+    at = table.offsets[sinks[:, 0]] + sinks[:, 1]
+    useful = at < table.offsets[sinks[:, 0] + 1]
+    useful &= context.block_is_reached[table.block[sinks[:, 0]]]
     bases = _bases(context)
     useful[useful] = evidence.has(bases[at[useful]])
     tree, tested = context.split.flow.tree, Tested(context)
     accessed: dict[int, list[int]] = {}
     seen = set()
     order = np.flatnonzero(useful)
-    order = order[np.lexsort((columns[order, 0], tree.pre[table.block[columns[order, 0]]]))]
+    order = order[np.lexsort((sinks[order, 0], tree.pre[table.block[sinks[order, 0]]]))]
     for index in order.tolist():
-        row, _, what = sinks[index]
+        row = int(sinks[index, 0])
+        what = "is called" if index >= first_call else "is dereferenced"
+        what = words[index] if index < len(words) else what
         block = int(table.block[row])
         base = int(bases[at[index]])
         if not evidence.reaches(base, row) or not _survives(context, evidence, tested, base, block):
@@ -122,6 +126,11 @@ def _always_null(context: Context) -> I64:
     return found
 
 
+def _pairs(rows: I64, place: int) -> I64:
+    """Return instructions beside the number of an operand."""
+    return np.stack([rows, np.full(len(rows), place)], axis=1)
+
+
 def _survives(
     context: Context, evidence: Evidence, tested: Tested, name: int, block: int, depth: int = 0
 ) -> bool:
@@ -149,22 +158,22 @@ def _has_status(context: Context, tested: Tested, way: Path, row: int) -> bool:
     looked at: it is enough that the program asks.
     """
     program, table = context.program, context.program.instructions
-    loads = [one for one in way.rows if table.opcode[one] == Opcode.LOAD]
-    place = loads[-1] if loads else row
+    rows = np.array(way.rows, np.int64)
+    loads = rows[table.opcode[rows] == Opcode.LOAD]
+    place = int(loads[-1]) if len(loads) else row
     calls = tested.calls(int(table.block[place])) | tested.calls(int(table.block[row]))
-    kinds = program.types.kind[table.type]
-    before = way.rows[: way.rows.index(place)] if loads else []
-    wrote = {one for one in before if kinds[one] != TypeKind.POINTER}
-    if calls & (wrote | set(way.left)):
+    before = rows[: way.rows.index(place)] if len(loads) else rows[:0]
+    is_pointer = program.types.kind[table.type[before]] == TypeKind.POINTER
+    if calls & {*before[~is_pointer].tolist(), *way.left}:
         return True
-    made = [one for one in (way.start - context.program.bases[ValueKind.INSTRUCTION], *way.rows)
-            if one >= 0 and table.opcode[one] in CALLS
-            and program.instruction_function[one] == program.instruction_function[row]]  # fmt: skip
-    if any(tested.is_status_of(one, int(table.block[row])) for one in made):
+    made = np.append(way.start - program.bases[ValueKind.INSTRUCTION], rows)
+    made = made[made >= 0]
+    of = program.instruction_function
+    made = made[np.isin(table.opcode[made], list(CALLS)) & (of[made] == of[row])]
+    if any(tested.is_status_of(one, int(table.block[row])) for one in made.tolist()):
         return True
     # Memory that several functions write does not tell by which store: it follows the step before.
-    here = int(program.instruction_function[place])
-    stored = {int(program.instruction_function[one]) for one in before[-1:]} - {here}
+    stored = {*of[before[-1:]].tolist()} - {int(of[place])}
     return any(tested.reaches(call, function) for function in stored for call in calls)
 
 

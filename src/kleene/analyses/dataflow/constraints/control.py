@@ -76,7 +76,7 @@ def returns(w: Writer) -> None:
 def control(w: Writer) -> None:
     """Blocks are reached along edges, or by calls; edges if their condition may hold."""
     program, flow = w.program, w.split.flow
-    sources, _ = flow.blocks.edges()
+    sources = flow.sources
     last = program.blocks.instruction_offsets[1:].astype(np.int64) - 1
     opcode = w.table.opcode[last] if len(last) else np.empty(0, np.uint8)
     n_operands = np.diff(w.table.offsets)[last] if len(last) else np.empty(0, np.int64)
