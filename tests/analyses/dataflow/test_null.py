@@ -11,6 +11,48 @@ import kleene
 HEAD = "#include <stdlib.h>\nstruct s { int n; struct s *next; };\n"
 # The lines with a comment are reported, with the rule it names; no others are.
 PROGRAMS = {
+    "used under a condition that may go together with the one that sets it": """
+int main(int k, char **v) {
+  int *p = NULL;
+  if (k > 1) p = &k;
+  if (v[k - 1]) k = *p; /* possible-null */
+  return k;
+}""",
+    "used whatever is asked between": """
+int main(int k, char **v) {
+  int *p = NULL;
+  if (k > 1) p = &k;
+  if (v[k - 1]) k = 3;
+  return *p; /* null-dereference */
+}""",
+    "passed as null, and used under a condition on what else is passed": """
+static int f(int *p, int n) {
+  if (n) return *p; /* possible-null */
+  return 0;
+}
+int main(int k, char **v) { return f(&k, 1) + f(NULL, 0); }""",
+    "a copy of no bytes": """
+#include <string.h>
+int main(int k, char **v) {
+  char to[9], *from = NULL;
+  if (k > 1) from = v[1];
+  memcpy(to, from, (k - 1) & 7); /* possible-null */
+  from = NULL;
+  if (k > 2) from = v[2];
+  memcpy(to, from, 8); /* null-dereference */
+  return to[0];
+}""",
+    "what is stored is tested before it is read": """
+static int *kept;
+static void other(void) { if (kept) kept = NULL; }
+int main(int k, char **v) {
+  int *made = malloc(sizeof *made);
+  kept = made;
+  if (!made) return 1;
+  for (int i = 0; i < k; i++) *kept = i;
+  other();
+  return k;
+}""",
     "nothing is ever stored in a field of what calloc gives": """
 struct queue { struct s *head, *tail; };
 int main(int k, char **v) {
@@ -91,7 +133,7 @@ int main(int k, char **v) {
   if (k > 3) p = &x;
   int n = rand();
   if (k > 3) n += p->n;
-  if (k > 2) n += p->n; /* null-dereference */
+  if (k > 2) n += p->n; /* possible-null */
   return n;
 }""",
     "null at another time": """

@@ -16,9 +16,10 @@ shown.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import IntEnum
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -27,6 +28,7 @@ from kleene.analyses.dataflow.data_graph import DataGraph, EdgeKind
 from kleene.analyses.points_to.library import Role
 from kleene.analyses.points_to.library.language import Place, Trusts
 from kleene.base.arrays import I64, Bools, Ints, csr, ragged
+from kleene.base.demangling import demangled, without_parameters
 from kleene.base.errors import Span
 from kleene.ir.codes import CALLS, ConstantKind, Opcode, TypeKind, ValueKind
 from kleene.results import Location
@@ -71,11 +73,13 @@ class Path:
         start: the name at which it begins.
         rows: the instructions on it, first to last.
         left: writes on it that may have left memory as it was.
+        branches: of a φ on it, the end of the block from which the way comes.
     """
 
     start: int
     rows: list[int]
     left: list[int]
+    branches: dict[int, int]
 
 
 class Evidence:
@@ -195,14 +199,29 @@ class Evidence:
         node = int(np.argmax(layers)) * self._n + name
         rows: list[int] = []
         left: list[int] = []
+        branches: dict[int, int] = {}
         while self._came[node] >= 0:
-            row = int(self._along[node])
+            row, before = int(self._along[node]), int(self._came[node])
             if row <= -2:
                 left.append(-2 - row)
             elif row >= 0 and (not rows or rows[-1] != row):
                 rows.append(row)
-            node = int(self._came[node])
-        return Path(node % self._n, rows[::-1], left)
+                branches[row] = self._branch(row, before % self._n)
+            node = before
+        return Path(node % self._n, rows[::-1], left, branches)
+
+    def _branch(self, row: int, name: int) -> int:
+        """Return the end of the block from which a φ takes a name; any other row as it is."""
+        program, table = self.context.program, self.context.program.instructions
+        if table.opcode[row] != Opcode.PHI:
+            return row
+        start, end = table.offsets[row : row + 2].tolist()
+        names = self.context.split.operand[start:end:2].tolist()
+        if name not in names:
+            return row
+        block = int(table.operands[start + 1 + 2 * names.index(name)])
+        block -= program.bases[ValueKind.BLOCK]
+        return int(program.blocks.instruction_offsets[block + 1]) - 1
 
 
 class _Summaries:
@@ -460,21 +479,29 @@ def is_of_library(span: Span) -> bool:
     return _OF_LIBRARY.search(span.file) is not None
 
 
-def steps(context: Context, rows: list[int], what: str, begin: str = "") -> list[Location]:
+def steps(
+    context: Context, way: Path, last: int, what: str, begin: str = "", before: Iterable[int] = ()
+) -> list[Location]:
     """Return the places of instructions on a way, each line once.
 
     Args:
         context: the program.
-        rows: the instructions.
+        way: the instructions.
+        last: the instruction at the end of the way, whose place is not among them.
         what: it is that flows, for "null is returned".
         begin: what is said of the first of them, as "malloc may return null".
+        before: instructions in front of the way, such as the call that it starts with.
     """
+    rows = [*before, *way.rows]
+    of = context.program.instruction_function
     found: list[Location] = []
     table, program = context.program.instructions, context.program
     words = {Opcode.STORE: "is stored", Opcode.LOAD: "is read", Opcode.RET: "is returned",
-             Opcode.PHI: "gets there from a branch"}  # fmt: skip
-    for row in rows:
+             Opcode.PHI: "goes on from here"}  # fmt: skip
+    for row, after in pairwise([*rows, last]):
         span, opcode = span_of(context, row), int(table.opcode[row])
+        if span is None or not span.line:
+            span = span_of(context, way.branches.get(row, row))
         is_silent = opcode == Opcode.GETELEMENTPTR or span is None or not span.line
         if is_silent or (found and found[-1].span == span):
             continue
@@ -482,7 +509,8 @@ def steps(context: Context, rows: list[int], what: str, begin: str = "") -> list
         if opcode in CALLS:
             callee = program.instruction_view(row).operands[0]
             name = getattr(callee, "name", "") or "a function"
-            word = f"is passed through {name}"
+            name = without_parameters(demangled(name) or name)
+            word = f"is passed to {name}" if of[row] != of[after] else f"comes from {name}"
         is_first = bool(begin) and row == rows[0]
         found.append(Location(span, begin if is_first else f"{what} {word}"))
     return found

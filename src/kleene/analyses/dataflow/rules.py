@@ -33,9 +33,11 @@ POSSIBLE_NULL = Rule(
     "A null pointer is stored where several functions write, in a global, a field or an element,"
     " and an access reads the pointer from there without a test; or a function of the program"
     " returns it, whose results most callers do not test; or it is passed or returned by a call"
-    " through a pointer that may reach several functions. In which order functions run, and which"
-    " arguments go with which results or functions, is not looked at: the pointer may be known not"
-    " to be null for other reasons.\n\nTest the pointer, or do not store or return null there.",
+    " through a pointer that may reach several functions. Or something else is asked between where"
+    " null comes in, from a branch or a caller, and the access; or a copy may be of no bytes. In"
+    " which order functions run, and which arguments, results, functions or conditions go together,"
+    " is not looked at: the pointer may be known not to be null for other reasons."
+    "\n\nTest the pointer, or do not store or return null there.",
 )
 DIVISION_BY_ZERO = Rule(
     "dataflow/division-by-zero",

@@ -46,8 +46,9 @@ def findings(context: Context) -> Iterator[Finding]:
             seen.add((span.file, span.line))
             way = found.evidence.path(name)
             source = found.called.get(way.start, "outside")
-            rows = [*found.start(way.start), *way.rows]
-            path = steps(context, rows, f"data from {source}", f"data comes in by {source}")
+            begin = found.start(way.start)
+            said = f"data comes in by {source}" if begin else ""
+            path = steps(context, way, made, f"data from {source}", said, begin)
             words = _said(context, made)
             path.append(Location(span, f"{words} may be more than it can hold"))
             path.append(Location(span_of(context, row), f"it is the size for {called}"))

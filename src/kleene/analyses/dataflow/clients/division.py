@@ -61,8 +61,7 @@ def findings(context: Context) -> Iterator[Finding]:
             seen.add(span)
             way = evidence.path(name)
             begin = outside.start(way.start) if evidence is outside.evidence else []
-            rows = [*begin, *way.rows]
-            path = [*steps(context, rows, what), Location(span, "it divides")]
+            path = [*steps(context, way, row, what, before=begin), Location(span, "it divides")]
             function = program.functions[int(program.instruction_function[row])].name
             message = "the divisor may be 0"
             if evidence is outside.evidence:

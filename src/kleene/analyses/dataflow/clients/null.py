@@ -8,6 +8,7 @@ accesses through the pointer. Globals and fields that merely start as null are n
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 
 import numpy as np
 
@@ -33,6 +34,8 @@ from kleene.results import Finding, Location
 from kleene.solvers.dataflow.codes import MOST
 
 _DEEPEST = 3  # φs of φs
+_SUBJECT = "a pointer that may be null"
+_COPIES = ("memcpy", "memmove", "memset")  # their third argument is a number of bytes
 
 
 def answer(context: Context) -> Answer:
@@ -95,20 +98,25 @@ def findings(context: Context) -> Iterator[Finding]:
         span, way = span_of(context, row), evidence.path(base)
         if span is None or (span.file, span.line, what) in seen:
             continue
-        if _has_status(context, tested, way, row):
+        if _has_status(context, tested, way, row) or _is_excused(context, tested, way):
             continue
         seen.add((span.file, span.line, what))
         start = way.start
         origin = origins.get(start, "")
         begin = [start - first] if origin else []
-        path = steps(context, [*begin, *way.rows], "null", origin)
-        path.append(Location(span, f"the pointer {what}"))
+        path = steps(context, way, row, "null", origin, begin)
+        variables = program.variables_of(value)
+        pointer = f"'{variables[0]}'" if variables else "the pointer"
+        path.append(Location(span, f"{pointer} {what}"))
         function = program.functions[int(program.instruction_function[row])].name
-        message = f"a pointer that may be null {what}"
+        subject = f"'{variables[0]}', which may be null," if variables else _SUBJECT
+        message = f"{subject} {what}"
         if origin:
             message += f": {origin}"
         is_likely = evidence.is_direct(base) and _is_expected(context, tested, way)
         is_likely = is_likely and not _is_called_back(context, way)
+        is_likely = is_likely and not _is_conditional(context, [*way.rows, row])
+        is_likely = is_likely and not _may_be_empty(context, row, what)
         rule = rules.NULL_DEREFERENCE if is_likely else rules.POSSIBLE_NULL
         yield Finding(rule, span, message, function, path=tuple(path))
 
@@ -194,6 +202,66 @@ def _is_called_back(context: Context, way: Path) -> bool:
     table, calls = context.program.instructions, context.calls
     rows = [one for one in way.rows if table.opcode[one] in CALLS]
     return any(int((calls.call == one).sum()) > 1 for one in rows)
+
+
+def _is_excused(context: Context, tested: Tested, way: Path) -> bool:
+    """Return whether what is stored was tested before it is read: `if (!(g = f())) return; *g`."""
+    program, table = context.program, context.program.instructions
+    for one, two in pairwise(way.rows):
+        if table.opcode[one] != Opcode.STORE or table.opcode[two] != Opcode.LOAD:
+            continue
+        value, block = int(table.operands[table.offsets[one]]), int(table.block[two])
+        is_here = program.instruction_function[one] == program.instruction_function[two]
+        if is_here and tested.is_not_null(value, block):
+            return True
+    return False
+
+
+def _is_conditional(context: Context, rows: list[int]) -> bool:
+    """Return whether something is asked between where null joins, or is passed, and its use.
+
+    Programs often set a pointer and use it under conditions that go together:
+    `if (n) p = malloc(n); … if (n) *p = 0;`. What is used whatever is asked has no such reason.
+    """
+    program, table = context.program, context.program.instructions
+    of = program.instruction_function
+    for one, two in pairwise(rows):
+        if table.opcode[one] == Opcode.PHI:
+            start = int(table.block[one])
+        elif table.opcode[one] in CALLS and of[one] != of[two]:
+            start = int(program.function_table.block_offsets[of[two]])
+        else:
+            continue
+        if program.blocks.function[start] == of[two] and _may_avoid(
+            context, start, int(table.block[two])
+        ):
+            return True
+    return False
+
+
+def _may_avoid(context: Context, start: int, end: int) -> bool:
+    """Return whether control may come from a block to the end of its function without another."""
+    program, flow = context.program, context.split.flow.blocks
+    table, reached = program.instructions, context.edge_is_reached
+    seen, waiting = {start, end}, [start] if start != end else []
+    while waiting:
+        block = waiting.pop()
+        last = int(program.blocks.instruction_offsets[block + 1]) - 1
+        if table.opcode[last] == Opcode.RET:
+            return True
+        edges = range(int(flow.offsets[block]), int(flow.offsets[block + 1]))
+        targets = {int(flow.targets[edge]) for edge in edges if reached[edge]} - seen
+        seen |= targets
+        waiting += targets
+    return False
+
+
+def _may_be_empty(context: Context, row: int, what: str) -> bool:
+    """Return whether a copy of no bytes, which may be from or to null in C2y, is possible."""
+    table = context.program.instructions
+    if not what.endswith(_COPIES):
+        return False
+    return context.fact(int(context.split.operand[table.offsets[row] + 3])).least == 0
 
 
 def _bases(context: Context) -> I64:

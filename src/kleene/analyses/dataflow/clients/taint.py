@@ -53,8 +53,9 @@ def findings(context: Context) -> Iterator[Finding]:
         seen.add((span, role.use))
         way = evidence.path(int(bad[0]))
         source = found.called.get(way.start, "outside")
-        rows = [*found.start(way.start), *way.rows]
-        path = steps(context, rows, f"data from {source}", f"data comes in by {source}")
+        begin = found.start(way.start)
+        said = f"data comes in by {source}" if begin else ""
+        path = steps(context, way, row, f"data from {source}", said, begin)
         path.append(Location(span, f"it is used as a {role.use} by {called}"))
         function = program.functions[int(program.instruction_function[row])].name
         message = f"data from {source} is used as a {role.use} by {called}"

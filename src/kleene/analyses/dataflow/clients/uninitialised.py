@@ -23,6 +23,7 @@ from kleene.analyses.dataflow.context import Context
 from kleene.analyses.dataflow.data_graph import EdgeKind
 from kleene.analyses.dataflow.evidence import (
     Evidence,
+    Path,
     span_of,
     steps,
     undefined_constants,
@@ -89,8 +90,8 @@ def findings(context: Context) -> Iterator[Finding]:
             continue
         seen.add((span.file, span.line))
         is_known = name >= 0 and not undefined[name]
-        way = evidence.path(name).rows if is_known else []
-        path = [*steps(context, way, "no value"), Location(span, "it is used")]
+        way = evidence.path(name) if is_known else Path(name, [], [], {})
+        path = [*steps(context, way, row, "no value"), Location(span, "it is used")]
         called = []
         if 0 <= name < context.split.n_names:
             called = program.variables_of(context.split.value_of(np.array([name])).tolist()[0])
