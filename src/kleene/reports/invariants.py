@@ -22,7 +22,7 @@ def check_lines(result: InvariantsResult, root: str | os.PathLike[str]) -> Itera
         by = f" [{one.proved_by}]" if one.proved_by else ""
         yield f"{where}{one.verdict.value}: {one.kind.value}: {one.message}{by}\n"
         if not one.is_proved and one.state:
-            yield f"    known: {one.state}\n"
+            yield f"    known: {'nothing' if one.state == 'true' else one.state}\n"
         if one.lost:
             yield f"    {one.lost}\n"
 

@@ -15,6 +15,7 @@ HEAD = """#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <stdatomic.h>
 extern int unknown(void);
 extern unsigned unknown_unsigned(void);
 extern double unknown_double(void);
@@ -26,6 +27,12 @@ union parts { int whole; short half[2]; unsigned char bytes[4]; };
 static const int table[8] = {3, 1, 4, 1, 5, 9, 2, 6};
 static const float weights[4] = {0.5f, 1.25f, 3.0f, 2.0f};
 static const struct pair pairs[3] = {{1, 10}, {2, 20}, {3, 30}};
+static atomic_int shared = 3;
+static int ticket = 3;
+static unsigned large(int x) { return x > 0 ? 0xfffffff0u : 0x80000000u; }
+static unsigned char byte(void) { return 0xf0; }
+static unsigned long most(int x) { return x ? -1ul : 7; }
+static int (*chosen)(int);
 static char words[8] = "words";
 static const char *text(int x) { return x > 3 ? words : x < 0 ? "" : "text"; }
 static int twice(int x) { return x > 1000 || x < -1000 ? 0 : 2 * x; }
@@ -143,6 +150,47 @@ for (int i = N; i-- > 0;) { if (i == 2) break; V = i; }
 for (unsigned i = 10; i < 11; i--) V = (int)i;
 int i = 0, j = 0; while (i < N) { j = 0; while (j < i) j++; i++; } V = i + j;
 const int *p = table, *end = table + 8; while (p != end && C) p++; V = (int)(end - p);
+int x = N; V = __atomic_fetch_add(&x, X & 15, __ATOMIC_SEQ_CST); if (C) V = x;
+int x = X; __sync_bool_compare_and_swap(&x, N, Y); V = x; V = x == Y;
+ticket = N; __sync_fetch_and_sub(&ticket, 1); V = ticket;
+ticket = X & 7; V = __sync_val_compare_and_swap(&ticket, 3, N); V = V + ticket;
+shared = N; atomic_fetch_or(&shared, 4); V = shared; if (C) V = atomic_exchange(&shared, 1);
+atomic_uint x = N; atomic_fetch_sub(&x, 12); V = x > 5; V = (x & 15);
+_Atomic unsigned char x = (unsigned char)X; x++; V = x; x ^= 3; V = V - x;
+atomic_int x = X, e = N; int old = e; V = atomic_compare_exchange_strong(&x, &old, 5); V = old;
+struct pair p = {N, 2}; __sync_fetch_and_add(&p.a, 2); V = p.a + p.b;
+unsigned u = large(X); V = u / 16u; V = u > 7; u += 16; V = u;
+unsigned u = C ? large(N) : 5; V = (int)(u >> 28); V = (int)u < 0;
+V = byte(); V = (signed char)byte(); V = byte() + N;
+unsigned long u = most(X & 1); V = u > 100; V = (int)u; V = (int)(u % 10);
+chosen = C ? twice : half; V = chosen(X & 31); chosen = half; V = chosen(N);
+struct { int (*run)(int); int more; } s = {twice, N}; if (C) s.run = half; V = s.run(X & 7) + \
+s.more;
+int k = 0; switch (X & 3) { while (k < N) { case 1: k++; case 2: k += 2; } default: k++; } V = k;
+int n = X & 7, k = 0; switch (n & 3) { case 0: do { k++; case 3: k++; case 2: k++; case 1: k++; \
+} while ((n -= 4) > 0); } V = k;
+int i = 0, k = N; if (C) goto middle; for (i = 2; i < 9; i++) { k = i; middle: V = k; if (C) \
+break; } V = i;
+int i = 0; if (C) goto middle; again: i += 2; if (i < N) goto again; middle: i++; if (C && i < 20) \
+goto again; V = i;
+struct bits b[2] = {{1, 2, 3}, {4, 5, 6}}; b[C].high -= 9; V = b[1].high; V = b[0].high + b[1].low;
+union parts u = {X}; u.half[C] = (short)Y; V = u.whole; V = u.bytes[3];
+union parts u, w; u.whole = X; w = u; w.bytes[0] = N; V = w.whole - u.whole > 300; V = u.bytes[0];
+char s[8] = "abc"; char *p = s; while (*p++) if (C) break; V = (int)(p - s);
+char s[10] = "abcdef"; char *p; for (p = s; *p && C; p++) *p = (char)X; V = (int)(p - s); V = \
+(int)strlen(s);
+int a[6], *p; for (p = a; p < a + 6; p++) *p = N; V = a[X & 3]; V = (int)(p - a);
+char s[8] = "ab"; char *p = C ? s : 0; if (p) { p[1] = (char)X; V = (int)strlen(p); }
+char s[12] = "key=val"; char *e = strchr(s, '='); if (e) { *e++ = 0; V = (int)strlen(e); } V = \
+(int)strlen(s); V = (int)(e - s);
+char s[12]; int n = snprintf(s, sizeof s, "%d", X); V = n; V = (int)strlen(s);
+char *d = strdup(text(X)); if (d) { V = (int)strlen(d); d[0] = 0; V = V - (int)strlen(d); free(d); }
+char s[4]; strncpy(s, text(X), 4); if (C) s[3] = 0; V = (int)strlen(s);
+char s[24]; sprintf(s, "%s=%d", text(X), N); V = (int)strlen(s);
+const char *p = text(X), *q = p; while (*q && C) q++; V = (int)(q - p);
+int *p = cells, *q = cells + 7; while (p < q) { if (C) p++; else q--; } V = (int)(p - cells);
+char *last = 0; for (int k = 1; k < N; k++) { char *now = malloc(k); if (!now) break; now[k - 1] \
+= (char)X; if (last) V = last[0]; last = now; }
 """
 
 

@@ -7,6 +7,8 @@ something happens that a check is about, and `passed` behind every instruction t
 from __future__ import annotations
 
 import math
+import operator
+import re
 import struct
 from collections.abc import Callable
 from contextlib import suppress
@@ -20,6 +22,7 @@ import numpy as np
 from kleene.ir import Program
 from kleene.ir.codes import (
     CALLS,
+    AtomicOperation,
     ConstantKind,
     Flag,
     GlobalKind,
@@ -86,6 +89,14 @@ STREAMS = {
     "fgetc": 0, "getc": 0, "fgets": 2, "fread": 3, "fwrite": 3, "fprintf": 0, "fputs": 1,
     "fputc": 1, "fclose": 0, "feof": 0, "ferror": 0,
 }  # fmt: skip
+EXCHANGES: dict[AtomicOperation, Callable[[int, int], int]] = {
+    AtomicOperation.XCHG: lambda old, given: given,
+    AtomicOperation.ADD: operator.add,
+    AtomicOperation.SUB: operator.sub,
+    AtomicOperation.AND: operator.and_,
+    AtomicOperation.OR: operator.or_,
+    AtomicOperation.XOR: operator.xor,
+}
 PRESENT = {
     "memcpy": (0, 1), "memset": (0,), "strnlen": (0,), "strncpy": (0, 1), "read": (1,),
     "fread": (0,), "fgets": (0,),
@@ -355,6 +366,11 @@ class Execution:
             return self.load(frame, row, operands)
         if opcode == Opcode.STORE:
             return self.store(frame, row, operands)
+        if opcode in (Opcode.ATOMICRMW, Opcode.CMPXCHG):
+            return self.exchange(frame, row, opcode, operands)
+        if opcode == Opcode.EXTRACTVALUE:
+            place = self.value(frame, operands[1])
+            return self.value(frame, operands[0])[place]
         if opcode == Opcode.PTRTOINT:
             pointer = self.value(frame, operands[0])
             return (((pointer.object + 1) << 24) + pointer.offset) % (1 << self.width(value))
@@ -437,8 +453,12 @@ class Execution:
     def compare(self, frame: Frame, row: int, operands: list[int]) -> bool:
         a, b = (self.value(frame, one) for one in operands)
         predicate = Predicate(int(self.table.sub[row]))
-        if isinstance(a, Pointer):
+        if isinstance(a, Pointer) and predicate in (Predicate.EQ, Predicate.NE):
             return (a == b) == (predicate == Predicate.EQ)
+        if isinstance(a, Pointer):
+            if a.object != b.object:
+                raise StopError  # undefined
+            a, b = a.offset, b.offset
         width = self.width(operands[0])
         if predicate in (Predicate.SGT, Predicate.SGE, Predicate.SLT, Predicate.SLE):
             a, b = signed(a, width), signed(b, width)
@@ -492,6 +512,24 @@ class Execution:
         self.access(row, pointer, size)
         content = self.content_of(operands[0], self.value(frame, operands[0]), size)
         self.objects[pointer.object][pointer.offset : pointer.offset + size] = content
+
+    def exchange(self, frame: Frame, row: int, opcode: int, operands: list[int]) -> Any:
+        """Run an atomic update of an integer; a comparison gives what was there, and if it held."""
+        pointer, *given = (self.value(frame, one) for one in operands)
+        width = self.width(operands[1])
+        size = int(self.program.types.size[self.program.value_types[operands[1]]])
+        self.access(row, pointer, size)
+        content = self.objects[pointer.object][pointer.offset : pointer.offset + size]
+        if not width or not all(isinstance(one, int) for one in content):
+            raise StopError  # pointers, and what was never written
+        old = int.from_bytes(bytes(content), "little") % (1 << width)
+        if opcode == Opcode.CMPXCHG:
+            new = given[1] if old == given[0] else old
+        else:
+            new = EXCHANGES[AtomicOperation(int(self.table.sub[row]))](old, given[0])
+        content = self.content_of(operands[1], new % (1 << width), size)
+        self.objects[pointer.object][pointer.offset : pointer.offset + size] = content
+        return (old, int(old == given[0])) if opcode == Opcode.CMPXCHG else old
 
     def call_instruction(self, frame: Frame, row: int, operands: list[int]) -> Any:
         arguments = [self.value(frame, one) for one in operands[1:] if self.is_plain(one)]
@@ -708,10 +746,57 @@ class Execution:
         n = self.choose(4) % size
         return self.write(row, to, [1 + self.choose(6) for _ in range(n)] + [0])
 
-    def call_snprintf(self, row: int, to: Pointer, size: int, *rest: Any) -> int:
-        n = self.choose(5)
-        self.write(row, to, [65] * min(n, size - 1) + [0] if size else [])
-        return n
+    def call_strdup(self, row: int, pointer: Pointer) -> Pointer:
+        return self.copied(self.text(row, pointer))
+
+    def call_strndup(self, row: int, pointer: Pointer, most: int) -> Pointer:
+        return self.copied(self.text(row, pointer, most))
+
+    def copied(self, content: list[Any]) -> Pointer:
+        if self.choose(3) == 0:
+            return NULL
+        made = self.allocated(len(content) + 1, 0)
+        self.objects[made.object][: len(content)] = content
+        return made
+
+    def call_strncmp(self, row: int, a: Pointer, b: Pointer, most: int) -> int:
+        one, other = self.text(row, a, most), self.text(row, b, most)
+        return ((one > other) - (one < other)) % (1 << 32)
+
+    def call_puts(self, row: int, pointer: Pointer) -> int:
+        self.text(row, pointer)
+        return self.choose(8)
+
+    def printed(self, row: int, form: Pointer, given: tuple[Any, ...]) -> list[int]:
+        """Return the bytes that a format makes: of text, `%%`, `%d`, `%5d`, `%s` and `%.5s`."""
+        text, left, found = bytes(self.text(row, form)), list(given), list[int]()
+        for part in re.findall(rb"[^%]+|%%|%\d*d|%(?:\.\d+)?s|%", text):
+            if part == b"%":
+                raise StopError  # another conversion
+            if part == b"%%" or part[:1] != b"%":
+                found += part[:1] if part == b"%%" else part
+            elif part.endswith(b"d"):
+                if not isinstance(left[0], int):
+                    raise StopError  # undefined
+                found += b"%*d" % (int(part[1:-1] or 0), signed(left.pop(0), 32))
+            elif (pointer := left.pop(0)) == NULL:
+                raise StopError  # undefined, and "(null)" as a rule
+            else:
+                found += self.text(row, pointer, int(part[2:-1]) if b"." in part else None)
+        return found
+
+    def call_printf(self, row: int, form: Pointer, *rest: Any) -> int:
+        return len(self.printed(row, form, rest))
+
+    def call_sprintf(self, row: int, to: Pointer, form: Pointer, *rest: Any) -> int:
+        found = self.printed(row, form, rest)
+        self.write(row, to, [*found, 0])
+        return len(found)
+
+    def call_snprintf(self, row: int, to: Pointer, size: int, form: Pointer, *rest: Any) -> int:
+        found = self.printed(row, form, rest)
+        self.write(row, to, [*found[: size - 1], 0] if size else [])
+        return len(found)
 
     def call_scanf(self, row: int, form: Pointer, *rest: Pointer) -> int:
         """Read single bytes of each argument anew, or none; as many or fewer are counted."""

@@ -238,7 +238,7 @@ void whole_strings(const char *given, const char *format) {
   strcpy(to, other);                         // expect: safe bounds
   strcpy(other, to);                         // expect: safe bounds
   strcpy(to, given);                         // expect: may fail bounds
-  strcat(to, given);                         // expect: may fail bounds
+  strcat(to, given);                         // expect: may fail bounds, safe bounds
   sprintf(to, format, 1);                    // expect: may fail bounds
   sprintf(to, "%s", given);                  // expect: may fail bounds
   sprintf(to, "%.7s", given);                // expect: safe bounds

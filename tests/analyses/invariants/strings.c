@@ -58,7 +58,7 @@ void parts(void) {
 
 void too_much(void) {
   char a[8] = "abcd";
-  strcat(a, "efgh");  // expect: fails always bounds
+  strcat(a, "efgh");  // expect: fails always bounds, safe bounds
 }
 
 int measured_twice(const char *s, int k) {
@@ -93,4 +93,135 @@ void another_each_time(char **all, int n) {
     if (i > 0) assert(now == before);  // expect: may fail assert
     before = now;
   }
+}
+
+void walk_to_the_end(void) {
+  char text[8] = "abc";
+  char *p = text;
+  while (*p++) {  // expect: safe bounds
+  }
+  assert(p - text <= 4);  // expect: safe assert
+  const char *q;
+  for (q = text; *q; q++) {  // expect: safe bounds
+  }
+  assert(q - text <= 3);  // expect: safe assert
+  assert(*q == 0);
+}
+
+void walk_too_far(int k) {
+  char text[4] = "abc";
+  text[3] = (char)k;
+  for (char *p = text; *p; p++) {  // expect: may fail bounds
+  }
+}
+
+int sum_between(void) {
+  int cells[8], sum = 0;
+  for (int *p = cells; p < cells + 8; p++) *p = 1;  // expect: safe bounds
+  for (int *p = cells; p != cells + 8; p++) sum += *p & 1;  // expect: safe bounds
+  for (int *p = cells + 7; p >= cells; p--) sum ^= *p;  // expect: safe bounds
+  for (int *p = cells; p <= cells + 8; p++) *p = 0;  // expect: may fail bounds
+  return sum;
+}
+
+void chosen_place(int k) {
+  char text[8] = "abcdefg";
+  char *p = k > 3 ? text + 1 : k < 0 ? text : 0;
+  if (p) p[6] = 'x';  // expect: safe bounds, safe null
+  if (p) p[7] = 'x';  // expect: may fail bounds
+  *p = 0;             // expect: may fail null
+}
+
+void fresh_in_a_loop(int n) {
+  char *last = 0;
+  for (int k = 1; k < n; k++) {
+    char *now = malloc((unsigned)k);
+    if (!now) return;
+    if (last) last[k - 2] = 1;  // expect: may fail bounds
+    now[k - 1] = 1;             // expect: safe bounds
+    last = now;
+  }
+}
+
+void without_an_end(const char *given, int k) {
+  char four[4], five[5] = "abcde", six[6];
+  strncpy(four, given, 4);
+  puts(four);         // expect: may fail bounds
+  four[3] = 0;
+  puts(four);         // expect: safe bounds
+  strncmp(five, given, 5);  // expect: safe bounds
+  strncmp(five, given, 6);  // expect: may fail bounds
+  memset(six, 'x', 6);
+  int at = k & 7;
+  six[at] = 0;        // expect: may fail bounds
+  printf("%d %.6s", k, six);  // expect: safe bounds
+  puts(six);          // expect: safe bounds
+  if (strlen(six) == at) puts(six + at);  // expect: safe bounds
+  puts(six + (k & 3) + 3);  // expect: may fail bounds
+}
+
+void print_without_an_end(void) {
+  char five[5] = "abcde";
+  printf("%s", five);  // expect: may fail bounds
+}
+
+void found_in_a_string(void) {
+  char text[12] = "key=value";
+  char *end = strchr(text, '=');
+  if (!end) return;
+  assert(end - text <= 9);  // expect: safe assert
+  *end++ = 0;               // expect: safe bounds
+  assert(end - text <= 10);  // expect: safe assert
+  assert(strlen(text) <= 9);  // expect: safe assert
+  assert(end - text <= 7);  // expect: may fail assert
+}
+
+char *duplicated(const char *given, int n) {
+  char *all = strdup(given), *some = strndup(given, 5);
+  if (!all || !some) return 0;
+  assert(strlen(all) == strlen(given));  // expect: safe assert
+  all[strlen(given)] = 0;                // expect: safe bounds
+  assert(strlen(some) <= 5);             // expect: safe assert
+  some[n & 15] = 0;                      // expect: may fail bounds
+  all[strlen(given) + 1] = 0;            // expect: fails always bounds
+  return all;
+}
+
+int printed_text(int x, const char *name) {
+  char text[16], most[24];
+  int n = snprintf(text, sizeof text, "%d", x);
+  if (n >= 0) text[n] = 'x';  // expect: safe bounds
+  n = snprintf(text, sizeof text, "%s", name);
+  if (n >= 0) text[n] = 'x';  // expect: may fail bounds
+  n = snprintf(text, sizeof text, "%s", name);
+  if (n >= 0 && n < 16) text[n] = 'x';  // expect: safe bounds
+  strcpy(text, "abc");
+  sprintf(most, "%s%s%d", text, text, x);  // expect: safe bounds
+  assert(strlen(most) <= 17);              // expect: safe assert
+  sprintf(most, "%s%s%9d%%", text, most, x);  // expect: may fail bounds, safe bounds
+  return n;
+}
+
+static char form[] = "%d";
+void changed_format(int *p) {
+  int x = 3;
+  printf(form, &x);
+  assert(x == 3);  // expect: may fail assert
+}
+
+void length_of_a_parameter(char *s, char *t, int n) {
+  for (char *p = s; *p; p++) {  // expect: safe bounds, may fail null
+    *p = 'x';                   // expect: safe bounds
+  }
+  if (t[n & 7]) t[0] = 0;  // expect: may fail bounds
+}
+
+void in_front_of_a_string(char *s) {
+  int n = (int)strlen(s);
+  s[-1] = 0;
+  assert(n == (int)strlen(s));  // expect: safe assert
+  s[1] = 0;
+  assert(strlen(s) <= 1);  // expect: safe assert
+  s[0] = 'x';
+  assert(strlen(s) <= 1);  // expect: may fail assert
 }

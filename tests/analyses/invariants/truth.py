@@ -123,6 +123,8 @@ class Oracle:
         pointer = pointer_of(key)
         if at is not None and pointer is not None:
             return self.length(at.values.get(pointer.value))
+        if at is not None and key.value < 0 and ~key.value in at.values:
+            return self.offset(at.values[~key.value])
         if at is None or key.value not in at.values:
             return None
         value = at.values[key.value]
@@ -155,6 +157,12 @@ class Oracle:
             return None
         found, kind = int.from_bytes(bytes(content), "little"), self.code.flat.kinds[cell]
         return kind.wrap(found) if kind.format is None else kind.format.rank_of_bits(found)
+
+    def offset(self, value: object) -> int | None:
+        """Return the offset of a pointer that is chosen; of an unknown object it is not known."""
+        if not isinstance(value, Pointer) or value.object < 0:
+            return None
+        return value.offset
 
     def length(self, pointer: object) -> int | None:
         """Return how many bytes are in front of the first 0; None if some were never written."""

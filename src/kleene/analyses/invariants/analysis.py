@@ -12,11 +12,11 @@ import numpy as np
 
 from kleene.analyses.invariants.backward import Backward, first_loss
 from kleene.analyses.invariants.checks import CheckKind, CheckResult, Verdict
-from kleene.analyses.invariants.compile import compile_function
+from kleene.analyses.invariants.compile import Code, compile_function
 from kleene.analyses.invariants.expressions import show
 from kleene.analyses.invariants.facts import facts_at
-from kleene.analyses.invariants.flat import Site
-from kleene.analyses.invariants.instructions import SUPPOSED
+from kleene.analyses.invariants.flat import Base, Site
+from kleene.analyses.invariants.instructions import PLAIN, SUPPOSED
 from kleene.analyses.invariants.library import calls_by_model, model_of
 from kleene.analyses.invariants.lower import lower
 from kleene.analyses.invariants.plan import DOMAINS, plan_of
@@ -35,7 +35,7 @@ _RANKS = {Verdict.MAY_FAIL: 0, Verdict.FAILS: 1, Verdict.SAFE: 2, Verdict.UNREAC
 _OPEN = (Verdict.MAY_FAIL, Verdict.FAILS)  # where a more precise domain may show that no run comes
 _BACKWARD_S = 1.0  # for the walks backward of one function
 _FLOATS = "floating-point numbers have the precision of their types, and small ones are kept"
-_STRINGS_END = "strings that the C library reads end inside of their objects"
+_STRINGS_END = "strings that the C library reads in unknown objects and in fields end there"
 _WRAPS = "signed overflow wraps around"
 _MOST_INSTRUCTIONS = 3_000  # more are not interpreted function by function: some ms for each
 _WHOLE_DOMAINS = DOMAINS[:2]
@@ -237,11 +237,8 @@ class Invariants:
             self._discard(answer.runs[-1], answer.domain, found, deadline_s)
         self._drop_suppositions(code.sites, found)
         if not answer.runs:
-            found = {
-                place: (Verdict.MAY_FAIL, "", "")
-                for place, site in enumerate(code.sites)
-                if not site.message.startswith(SUPPOSED)
-            }
+            found = dict.fromkeys(range(len(code.sites)), (Verdict.MAY_FAIL, "", ""))
+            self._drop_suppositions(code.sites, found)
         for place, (verdict, by, state) in found.items():
             site = code.sites[place]
             if self._is_wanted(site.kind):
@@ -255,10 +252,10 @@ class Invariants:
     def _drop_suppositions(
         self, sites: list[Site], found: dict[int, tuple[Verdict, str, str]]
     ) -> None:
-        """Leave out checks that suppose something, if not all that suppose it are proved.
+        """Let checks suppose nothing, and fail, if not all that suppose the same are proved.
 
-        That a parameter says how many elements there are is a guess: it is right if all accesses
-        are inside then, and only then worth telling.
+        That a parameter says how many elements there are, or points to a string, is a guess: it is
+        right if all accesses are inside then, and only then worth telling.
         """
         proved = (Verdict.SAFE, Verdict.UNREACHABLE)
         wrong = {
@@ -269,7 +266,8 @@ class Invariants:
         for place in list(found):
             message = sites[place].message
             if message.startswith(SUPPOSED) and message in wrong:
-                del found[place]
+                sites[place] = sites[place]._replace(message=PLAIN)
+                found[place] = (Verdict.MAY_FAIL, "", found[place][2])
 
     def _discard(
         self,
@@ -392,13 +390,14 @@ def _statement(program: Program, block: int) -> int | None:
 
 def _lost(program: Program, run: Run, check: int) -> str:
     """Return the first constraint that a check lacks, where it was lost, and why."""
-    loss = first_loss(run, check)
-    if loss is None:
-        return ""
     code = run.code
+    is_plain = code.sites[check].message == PLAIN
+    loss = None if is_plain else first_loss(run, check)
+    if loss is None:
+        return code.flat.reasons.get(check, "")
     text = show(
         loss.needed,
-        lambda key: code.names[key] or "a value",
+        lambda key: code.names[key] or _described(program, code, key),
         lambda key: code.kinds[key].format if key < len(code.kinds) else None,
     )
     if loss.position >= 0:
@@ -410,6 +409,20 @@ def _lost(program: Program, run: Run, check: int) -> str:
         span = next((one for one in spans if one is not None and one.line), None)
     place = f" at {os.path.basename(span.file)}:{span.line}" if span is not None else ""
     return f"{text} is lost{place}: {loss.reason}"
+
+
+def _described(program: Program, code: Code, number: int) -> str:
+    """Return what a variable is that the source has no name for: what calls it is the result of."""
+    found = set()
+    for key, other in code.number.items():
+        if other != number or not isinstance(key, Base) or key.value < 0:
+            continue
+        kind, row = program.locate(key.value)
+        if kind == ValueKind.INSTRUCTION and program.instructions.opcode[row] in CALLS:
+            callee = int(program.instructions.operands_of(row)[0])
+            if callee < len(program.globals):
+                found.add(program.strings[int(program.globals.name[callee])])
+    return f"the result of {found.pop()}" if len(found) == 1 else "a value"
 
 
 def _callers(program: Program, defined: list[int]) -> dict[int, set[int]]:

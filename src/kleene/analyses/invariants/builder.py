@@ -6,6 +6,7 @@ from kleene.analyses.invariants.checks import CheckKind
 from kleene.analyses.invariants.expressions import Condition, Form, Kind, Relation, Unknown, only
 from kleene.analyses.invariants.flat import Block, FlatFunction, Site, Source
 from kleene.analyses.invariants.kinds import Readings
+from kleene.analyses.invariants.objects import Address
 from kleene.analyses.invariants.operations import AnyValue, Check, Operation
 from kleene.analyses.invariants.values import Values
 from kleene.ir import Program
@@ -52,15 +53,18 @@ class FlatFunctionBuilder:
         *,
         is_stop: bool = True,
         part: str = "",
+        reason: str = "",
     ) -> None:
         """Append a check of an instruction; behind it, its condition is assumed if it `is_stop`.
 
         An instruction that is inlined several times has one site for each kind of check, and part
-        of it: what it reads, what it writes.
+        of it: what it reads, what it writes. `reason` says why no constraint would prove it.
         """
         place = self._sites.setdefault((kind, row, part), len(self.flat.sites))
         if place == len(self.flat.sites):
             self.flat.sites.append(Site(kind, row, message))
+        if reason:
+            self.flat.reasons.setdefault(place, reason)
         is_stop &= kind is not CheckKind.UNINITIALISED  # where it fails, any value is used
         self.emit(block, Check(place, condition, is_stop))
 
@@ -92,6 +96,18 @@ class FlatFunctionBuilder:
         """Append that a number or pointer has any value; nothing for a value of another type."""
         if self.values.is_number(value) or self.values.is_pointer(value):
             self.emit(block, AnyValue(self.values.base(context, value)))
+
+    def not_known(self, address: Address) -> str:
+        """Return why it cannot be told whether bytes at an address are inside of an object."""
+        if address.object is None:
+            names = self.program.variables_of(address.root.value) if address.root else []
+            pointer = f"'{names[0]}'" if names else "the pointer"
+            return f"it is not known which object {pointer} points to"
+        object = self.flat.objects[address.object]
+        name = object.name or "the object"
+        if object.size is None:
+            return f"the size of {name} is not known"
+        return f"it is not known which bytes of {name} these are" if address.offset is None else ""
 
     def truth(self, context: int, value: int) -> Condition:
         """Return the condition that a value is not 0 or null."""

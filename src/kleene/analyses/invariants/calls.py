@@ -27,10 +27,15 @@ from kleene.analyses.invariants.flat import Access, Base, Block
 from kleene.analyses.invariants.floats import LOOSE, FloatOperation, n_operands
 from kleene.analyses.invariants.formats import text_of, with_format
 from kleene.analyses.invariants.models import Bound, Model, Touch
-from kleene.analyses.invariants.objects import Address
+from kleene.analyses.invariants.objects import Address, duplicated
 from kleene.analyses.invariants.operations import AnyValue, Assign, Guard
 from kleene.analyses.invariants.storage import Filled, MayFree, freed
-from kleene.analyses.invariants.strings import length_of
+from kleene.analyses.invariants.strings import (
+    LONGEST,
+    length_from_start,
+    length_of,
+    length_of_object,
+)
 from kleene.ir import Program
 from kleene.ir.views import Constant
 
@@ -82,7 +87,6 @@ class _Call:
         model, builder = self.model, self.builder
         if model.effect:
             self._effect()
-        self._end_strings()
         touches = self.check_memory()
         made = self._measured()
         for one in touches:
@@ -121,11 +125,30 @@ class _Call:
                     message,
                     is_stop=False,
                     part=verb,
+                    reason=self._not_known(one for one in touches if one.is_write == is_write),
                 )
                 made.append(inside)
+            for one in touches if not is_write else ():
+                ends = self._ends(one) if one.is_string else None
+                if ends is not None:  # whoever writes a string has read it
+                    self.builder.emit(self.block, Guard(ends))
         for inside in made:  # behind both: one does not hide the other
             self.builder.emit(self.block, Guard(inside))
         return touches
+
+    def _not_known(self, touches: Iterable[Touch]) -> str:
+        """Return why it cannot be told whether bytes are inside; empty if a constraint would."""
+        for one in touches:
+            if one.size is None and one.has_end:
+                continue
+            if one.size is None or self._bound(one.size) is None:
+                verb = "writes" if one.is_write else "reads"
+                return f"it is not known how many bytes {self.name} {verb}"
+            if one.size != Bound(0) and (
+                reason := self.builder.not_known(self._address(one.argument))
+            ):
+                return reason
+        return ""
 
     def _write_until(self, touch: Touch, arguments: tuple[int, ...]) -> None:
         """Note how many bytes were written, as the result says; none of a negative one."""
@@ -206,8 +229,8 @@ class _Call:
     def _inside(self, touch: Touch) -> Condition | None:
         """Return that the bytes of one argument are inside of its object; None where that is so."""
         address = self._address(touch.argument)
-        if touch.size is None and touch.has_end:
-            return None
+        if touch.is_string:
+            return self._ends(touch)
         length = None if touch.size is None else self._bound(touch.size)
         size = None
         if address.object is not None:
@@ -220,7 +243,8 @@ class _Call:
             Relation(address.offset.scaled(-1), "le"),
             Relation(address.offset.plus(length).plus(size, -1), "le"),
         )
-        if length.terms:  # a negative length is a large one; none at all is always inside
+        is_count = touch.size is not None and not touch.size.lengths
+        if length.terms and is_count:  # a negative one is large; none at all is always inside
             inside = Either(Relation(length, "eq"), Both(Relation(length.scaled(-1), "le"), inside))
         if touch.may_be_null:
             inside = Either(negation(address.is_present), inside)
@@ -268,19 +292,44 @@ class _Call:
             return None
         return length_of(self.builder.flat, self._address(argument))
 
-    def _end_strings(self) -> None:
-        """Go on only where strings that are measured end inside of their objects."""
-        bounds = [one.size for one in self.model.touches if one.size is not None]
-        measured = {one for bound in bounds for one in bound.lengths}
-        if self.model.measures is not None:
-            measured.add(self.model.measures)
-        for argument in sorted(measured):
-            key, address = self._length(argument), self._address(argument)
-            if key is not None and address.object is not None:
-                size = self.builder.flat.objects[address.object].size
-                if size is not None:
-                    inside = Relation(only(key).plus(size, -1).shifted(1), "le")
-                    self.builder.emit(self.block, Guard(inside))
+    def _ends(self, touch: Touch) -> Condition | None:
+        """Return that a string ends inside of its object; None where that is assumed.
+
+        With L the length of the string that the object begins with, and n its size, a string that
+        begins at i ends inside if 0 <= i <= L < n. Behind L nothing is known of it. Assumed is
+        that strings of constants end, those in unknown objects, and those in fields of structs.
+        """
+        if text_of(self.builder.program, self.arguments[touch.argument]) is not None:
+            return None
+        address = self._address(touch.argument)
+        if (
+            address.object is None
+            or (size := self.builder.flat.objects[address.object].size) is None
+        ):
+            return None
+        if address.offset is None:
+            return Unknown()
+        offset = address.offset
+        if offset.constant and not offset.terms:
+            return None
+        length = only(length_of_object(self.builder.flat, address.object))
+        ends: Condition = Relation(length.plus(size, -1).shifted(1), "le")
+        if offset != ZERO:
+            inside = Both(
+                Relation(offset.scaled(-1), "le"), Relation(offset.plus(length, -1), "le")
+            )
+            ends = Either(Both(inside, ends), Unknown())
+        if touch.limit is not None:
+            most = self._bound(touch.limit)
+            if most is None:
+                return Either(ends, Unknown())
+            fits = Both(
+                Relation(most.scaled(-1), "le"), Relation(most.plus(offset).plus(size, -1), "le")
+            )
+            ends = Either(ends, Both(Relation(offset.scaled(-1), "le"), fits))
+        if touch.may_be_null and address.is_present != Always(True):
+            ends = Either(negation(address.is_present), ends)
+        return ends
 
     def _measured(self) -> Form | None:
         """Set a variable to the length of the string that will be made; return it if it is known.
@@ -288,7 +337,7 @@ class _Call:
         Lengths are those before the call writes anything.
         """
         string = self.model.string
-        if string is None or string.how == "below":
+        if string is None or (string.how == "below" and not string.bound.lengths):
             return None
         bound = Bound(0, lengths=(string.source,)) if string.how == "copies" else string.bound
         keys = [self._length(one) for one in bound.lengths]
@@ -310,7 +359,7 @@ class _Call:
         if string.how == "is" and length is not None:
             self.builder.emit(self.block, Assign(key, length))
             return
-        most = self._bound(string.bound)
+        most = length if string.bound.lengths else self._bound(string.bound)
         if most is None:
             return
         unless: Condition
@@ -337,6 +386,7 @@ class _Call:
             return
         builder.emit_any(self.block, self.context, self.value)
         if model.heap is not None and self.values.is_pointer(self.value):
+            copied = self._duplicated() if model.heap.lengths else None
             object = self.values.address(self.context, self.value).object
             assert object is not None
             source = ZERO if model.is_zero else None
@@ -344,6 +394,11 @@ class _Call:
             builder.emit(self.block, access)
             builder.flat.kinds[freed(object)] = BOOL
             builder.emit(self.block, Assign(freed(object), ZERO))
+            if copied is not None:
+                access = Access(None, object, ZERO, -1, True, length=copied.shifted(1))
+                builder.emit(self.block, access)
+                length = length_of_object(builder.flat, object)
+                builder.emit(self.block, Assign(length, copied))
         elif model.is_inside:
             self._place_inside()
         elif model.measures is not None and (key := self._length(model.measures)) is not None:
@@ -352,6 +407,24 @@ class _Call:
         elif model.result is not None and self.values.width(self.value) > 1:
             for condition in self._within(*model.result):
                 builder.emit(self.block, Guard(condition))
+
+    def _duplicated(self) -> Form:
+        """Set how many bytes of a string are copied: all, or as many as the limit says."""
+        heap, limit = self.model.heap, self.model.heap_limit
+        assert heap is not None
+        key = duplicated(self.context, self.value)
+        self.builder.emit(self.block, AnyValue(key, (0, LONGEST)))
+        length, sign = self._length(heap.lengths[0]), "eq" if limit is None else "le"
+        if length is not None:
+            relation = Relation(only(key).plus(only(length), -1), sign)
+            self.builder.emit(self.block, Guard(relation))
+        most = None if limit is None else self._bound(limit)
+        if most is not None and limit is not None:
+            below: Condition = Relation(only(key).plus(most, -1), "le")
+            if most.terms and self._is_signed(limit):
+                below = Either(Relation(most.shifted(1), "le"), below)
+            self.builder.emit(self.block, Guard(below))
+        return only(key)
 
     def _computed(self) -> bool:
         """Set a floating-point result, if more is known of it than its type."""
@@ -379,9 +452,24 @@ class _Call:
             return
         assert self.model.returns is not None
         builder.emit(self.block, AnyValue(key, (0, _MOST)))
-        room = self._bound(Bound(-1, room=self.model.returns))
+        returned = self.model.returns
+        room = self._bound(Bound(-1, room=returned))
         if room is not None:
             builder.emit(self.block, Guard(Relation(only(key).plus(room, -1), "le")))
+        touches = self.model.touches
+        is_text = any(one.argument == returned and one.is_string for one in touches)
+        address = self._address(returned)
+        length = length_from_start(builder.flat, address) if is_text else None
+        if length is None or address.offset is None:
+            return
+        # From 0 <= i <= L on, the string ends at L, and the result is one of its bytes, or the end:
+        # i + k <= L. That can be had where the result is null, too: then k tells nothing.
+        behind = address.offset.plus(only(length), -1)  # i - L
+        within: Condition = Relation(behind.plus(only(key)), "le")
+        if address.offset != ZERO:
+            before = Relation(address.offset.shifted(1), "le")
+            within = Either(Either(before, Relation(behind.scaled(-1).shifted(1), "le")), within)
+        builder.emit(self.block, Guard(within))
 
     def _within(self, low: Bound, high: Bound) -> Iterator[Condition]:
         """Yield what holds of the result.

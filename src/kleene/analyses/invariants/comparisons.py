@@ -27,7 +27,7 @@ from kleene.analyses.invariants.expressions import (
 )
 from kleene.analyses.invariants.floats import LOOSE, compared, of_classes
 from kleene.analyses.invariants.library import model_of
-from kleene.analyses.invariants.strings import length_of_object
+from kleene.analyses.invariants.strings import length_from_start
 from kleene.ir.codes import CALLS, Flag, Opcode, Predicate, ValueKind
 
 if TYPE_CHECKING:
@@ -83,7 +83,8 @@ class Comparisons:
     def _end_of_string(self, context: int, row: int, value: int) -> Condition | None:
         """Return what follows where a byte of a string is 0 at index i, and where it is not.
 
-        With L the length of the string: 0 is behind L or at L, and what is not 0 is not at L. That
+        With L the length of the string: 0 is behind L or at L, and what is not 0 is not at L. In
+        front of a string whose object is not known there may be a 0, too. That
         holds while nothing is written, so the byte must be read in the block that the comparison
         ends, with nothing between that may write.
         """
@@ -95,14 +96,17 @@ class Comparisons:
         if self._values.width(self._first_instruction + load) != 8:
             return None
         address = self._values.address(context, int(self._table.operands_of(load)[0]))
-        if address.object is None or address.offset is None:
-            return None
         flat = self._values.flat
-        if flat.objects[address.object].size is None:
+        length = length_from_start(flat, address)
+        if length is None or address.offset is None:
             return None
-        length = only(length_of_object(flat, address.object))
-        behind = length.plus(address.offset, -1)  # L - i
-        return Implied(Relation(behind, "le"), Relation(behind, "ne"))
+        if address.object is not None and flat.objects[address.object].size is None:
+            return None
+        behind = only(length).plus(address.offset, -1)  # L - i
+        is_end: Condition = Relation(behind, "le")
+        if address.object is None:  # what is in front of the string tells nothing
+            is_end = Either(Relation(address.offset.shifted(1), "le"), is_end)
+        return Implied(is_end, Relation(behind, "ne"))
 
     def _is_tested(self, row: int, load: int) -> bool:
         """Return whether a comparison of what is loaded is the test that its block ends with."""
@@ -196,13 +200,21 @@ class Comparisons:
         return differ if predicate == "ne" else negation(differ)
 
     def _pointers(self, context: int, predicate: str, left: int, right: int) -> Condition:
+        """Return what a comparison of pointers says: with null, or of offsets in one object."""
         a, b = self._values.address(context, left), self._values.address(context, right)
+        for one, other in ((a, b), (b, a)):
+            if predicate in ("eq", "ne") and other.is_present == Always(False):
+                return one.is_present if predicate == "ne" else negation(one.is_present)
+        distance = a.distance(b)
+        if distance is None:
+            return Unknown()
+        if a.is_present == b.is_present:
+            return _compared(predicate.replace("u", "s"), distance, ZERO, Kind(64, False))
         if predicate not in ("eq", "ne"):
             return Unknown()
-        for one, other in ((a, b), (b, a)):
-            if other.is_present == Always(False):
-                return one.is_present if predicate == "ne" else negation(one.is_present)
-        return Unknown()
+        here = Both(Both(a.is_present, b.is_present), Relation(distance, "eq"))
+        equal = Either(here, Both(negation(a.is_present), negation(b.is_present)))
+        return equal if predicate == "eq" else negation(equal)
 
     def _remainder(self, context: int, value: int, rest: int) -> Condition | None:
         """Return what x % k == rest says about x; exactly that, or nothing."""

@@ -25,6 +25,7 @@ from kleene.analyses.invariants.operations import Havoc, Operation
 from kleene.analyses.invariants.storage import name_of
 from kleene.analyses.invariants.strings import pointer_of
 from kleene.ir import Program
+from kleene.ir.codes import TypeKind
 
 
 @dataclass
@@ -256,12 +257,20 @@ def _named(program: Program, flat: FlatFunction, members: list[Key]) -> str:
             names.update(f"length({one})" for one in program.variables_of(pointer.value))
         elif isinstance(key, Base) and key.value >= 0:
             names.update(program.variables_of(key.value))
+        elif isinstance(key, Base) and _is_pointer(program, ~key.value):
+            names.update(f"offset({one})" for one in program.variables_of(~key.value))
         elif isinstance(key, Cell):
             object = flat.objects[key.object]
             is_whole = object.size == Form((), key.size)
             part = object.name if is_whole else f"{object.name}@{key.offset}"
             names[name_of(key, object.name) or part] += 1
     return names.most_common(1)[0][0] if names else ""
+
+
+def _is_pointer(program: Program, value: int) -> bool:
+    if not 0 <= value < program.n_values or program.value_types[value] < 0:
+        return False
+    return bool(program.types.kind[program.value_types[value]] == TypeKind.POINTER)
 
 
 def _number_blocks(flat: FlatFunction, code: Code, live: list[frozenset[Key]]) -> None:

@@ -269,10 +269,12 @@ def show(
     if isinstance(condition, Congruent):
         sign = "==" if condition.holds else "!="
         return f"({condition.form.show(name)}) % {condition.modulus} {sign} {condition.rest}"
-    if isinstance(condition, Either):
-        return f"{show(condition.left, name, format)} or {show(condition.right, name, format)}"
-    if isinstance(condition, Both):
-        return f"{show(condition.left, name, format)} and {show(condition.right, name, format)}"
+    if isinstance(condition, (Both, Either)):
+        word = "or" if isinstance(condition, Either) else "and"
+        parts = [
+            one for one in (condition.left, condition.right) if any(True for _ in keys_of(one))
+        ]
+        return f" {word} ".join(show(one, name, format) for one in parts) or "the condition"
     if isinstance(condition, Same):
         is_partial = isinstance(condition.left, Implied)
         return show(condition.right if is_partial else condition.left, name, format)

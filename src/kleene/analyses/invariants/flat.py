@@ -64,6 +64,7 @@ class Object:
         value: the global's value id, or -1.
         is_constant: whether it holds its initializer as long as the program runs.
         base: the value that is the address of a local or of what a call allocates.
+        is_arguments: whether it is the array of arguments that `main` gets.
     """
 
     name: str
@@ -74,6 +75,7 @@ class Object:
     is_exposed: bool = False
     is_constant: bool = False
     base: Base | None = None
+    is_arguments: bool = False
 
 
 class Site(NamedTuple):
@@ -97,6 +99,22 @@ class Access(Operation):
     kind: Kind | None = None
     length: Form | None = None  # of what a call writes, whose `size` is -1; all bytes are `source`
     is_new: bool = False  # storage begins here
+    root: Base | None = None  # the pointer that `offset` counts from, if the object is not known
+
+
+@dataclass(frozen=True)
+class ArgumentRead(Operation):
+    """A pointer that is read from the arguments of `main`, until it is known who writes there.
+
+    Attributes:
+        target: whether it is not null.
+        object: the arguments.
+        offset: in bytes.
+    """
+
+    target: Key
+    object: int
+    offset: Form
 
 
 @dataclass(frozen=True)
@@ -115,6 +133,7 @@ class FlatFunction:
         kinds: of each variable.
         objects: storage that it uses.
         sites: the checks in it.
+        reasons: why a check cannot be proved, by its place among these, where no constraint would.
         contexts: for each the function (row) laid in, its call's instruction, and the caller's
             context; -1 and -1 of the root.
         notes: what was not followed, as sentences.
@@ -128,6 +147,7 @@ class FlatFunction:
     kinds: dict[Key, Kind] = field(default_factory=dict)
     objects: list[Object] = field(default_factory=list)
     sites: list[Site] = field(default_factory=list)
+    reasons: dict[int, str] = field(default_factory=dict)
     contexts: list[tuple[int, int, int]] = field(default_factory=list)
     notes: dict[str, None] = field(default_factory=dict)
     expressions: dict[Base, Any] = field(default_factory=dict)

@@ -5,15 +5,18 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from kleene.analyses.invariants.models import UNKNOWN, Bound, Model, Touch
+from kleene.analyses.invariants.models import UNKNOWN, Bound, MadeString, Model, Touch
 from kleene.ir import Program
+from kleene.ir.codes import GlobalFlag
 from kleene.ir.views import Constant
 
 
 def text_of(program: Program, value: int) -> str | None:
-    """Return the text that a constant pointer points to the start of."""
+    """Return the text of the constant that a pointer points to the start of."""
     if not 0 <= value < len(program.globals):
         return None
+    if not program.globals.flags[value] & GlobalFlag.CONSTANT:
+        return None  # somebody may have written another text there
     initializer = int(program.globals.initializer[value])
     view = program.value_view(initializer) if initializer >= 0 else None
     if not isinstance(view, Constant) or view.string is None or b"\0" not in view.string:
@@ -48,13 +51,20 @@ def with_format(model: Model, text: str | None) -> Model:
         return _scanned(model, conversions)
     if any(one["kind"] == "n" for one in conversions):
         return unknown
+    read, longest = _printed(model, text, conversions)
+    result = Bound(-1), Bound((1 << 31) - 1 if longest is None else longest.constant)
+    if longest is not None and longest.lengths:
+        result = Bound(-1), Bound((1 << 31) - 1)
+    model = replace(model, touches=(*read, *model.touches), result=result)
     if model.prints_to is None:
         return model
-    n_bytes = _longest(text, conversions)
-    touch = Touch(
-        model.prints_to, None if n_bytes is None else Bound(n_bytes + 1), True, False, has_end=False
-    )
-    return replace(model, touches=(*model.touches, touch))
+    if longest is None:
+        touch = Touch(model.prints_to, None, True, False, has_end=False)
+        return replace(model, touches=(*model.touches, touch))
+    behind = replace(longest, constant=longest.constant + 1)
+    touch = Touch(model.prints_to, behind, True, False, has_end=False)
+    string = MadeString(model.prints_to, "below", behind)
+    return replace(model, touches=(*model.touches, touch), string=string)
 
 
 def _scanned(model: Model, conversions: list[re.Match[str]]) -> Model:
@@ -80,30 +90,53 @@ def _scanned(model: Model, conversions: list[re.Match[str]]) -> Model:
     return replace(model, touches=tuple(touches), result=result)
 
 
-def _longest(text: str, conversions: list[re.Match[str]]) -> int | None:
-    """Return how many bytes a format prints at most, if that is known: `%d` at most 11."""
-    n_bytes = len(text) - sum(len(one[0]) for one in conversions)
+def _printed(
+    model: Model, text: str, conversions: list[re.Match[str]]
+) -> tuple[list[Touch], Bound | None]:
+    """Return the strings that a format reads, and how many bytes it prints at most.
+
+    `%d` prints at most 11, `%s` as many as its string has; None if that is not known. A null string
+    is undefined; usual libraries print "(null)", so it is let pass where nobody counts bytes.
+    """
+    assert model.format is not None
+    argument, read = model.format, []
+    n_bytes: int | None = len(text) - sum(len(one[0]) for one in conversions)
+    lengths: list[int] = []
     for one in conversions:
-        bits = 8 * _LENGTHS[one["length"] or ""]
         kind, exact = one["kind"], one["exact"]
-        if one["star"] or exact == "*":
-            return None
         if kind == "%":
-            longest: int | None = 1
-        elif kind == "c" and not one["length"]:
-            longest = 1
-        elif kind in "di":
-            longest = max(len(str(1 << bits - 1)), int(exact or 0)) + 1
-        elif kind in "uxXo":
-            digits = len(format((1 << bits) - 1, kind.replace("u", "d")))
-            longest = max(digits, int(exact or 0)) + 2  # with 0x in front
-        elif kind == "p":
-            longest = 18
-        elif kind == "s" and exact is not None and not one["length"]:
-            longest = int(exact)
-        else:
-            longest = None
-        if longest is None or "'" in one["flags"]:
-            return None
-        n_bytes += max(longest, int(one["width"] or 0))
-    return n_bytes
+            n_bytes = None if n_bytes is None else n_bytes + 1
+            continue
+        argument += 1 + (one["star"] is not None) + (exact == "*")
+        is_text = kind == "s" and not one["length"]
+        if is_text and not model.has_list and exact != "*":
+            limit = Bound(int(exact or 0)) if "." in one[0] else None
+            is_let = model.prints_to is None
+            read.append(Touch(argument, None, False, True, is_let, limit=limit))
+        longest = _longest(one)
+        if is_text and "." not in one[0] and not (one["star"] or model.has_list):
+            lengths.append(argument)
+            longest = int(one["width"] or 0)
+        n_bytes = None if n_bytes is None or longest is None else n_bytes + longest
+    return read, None if n_bytes is None else Bound(n_bytes, lengths=tuple(lengths))
+
+
+def _longest(one: re.Match[str]) -> int | None:
+    """Return how many bytes a conversion prints at most, if that is known: `%d` at most 11."""
+    bits = 8 * _LENGTHS[one["length"] or ""]
+    kind, exact = one["kind"], one["exact"]
+    longest: int | None = None
+    if one["star"] or exact == "*" or "'" in one["flags"]:
+        return None
+    if kind == "c" and not one["length"]:
+        longest = 1
+    elif kind in "di":
+        longest = max(len(str(1 << bits - 1)), int(exact or 0)) + 1
+    elif kind in "uxXo":
+        digits = len(format((1 << bits) - 1, kind.replace("u", "d")))
+        longest = max(digits, int(exact or 0)) + 2  # with 0x in front
+    elif kind == "p":
+        longest = 18
+    elif kind == "s" and exact is not None and not one["length"]:
+        longest = int(exact)
+    return None if longest is None else max(longest, int(one["width"] or 0))

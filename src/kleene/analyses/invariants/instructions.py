@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from kleene.analyses.invariants.builder import FlatFunctionBuilder
 from kleene.analyses.invariants.checks import CheckKind
 from kleene.analyses.invariants.expressions import (
@@ -9,6 +11,7 @@ from kleene.analyses.invariants.expressions import (
     Always,
     Both,
     Condition,
+    Either,
     Form,
     Kind,
     Relation,
@@ -16,7 +19,7 @@ from kleene.analyses.invariants.expressions import (
     negation,
     only,
 )
-from kleene.analyses.invariants.flat import Access, Base, Block, Escape
+from kleene.analyses.invariants.flat import Access, ArgumentRead, Base, Block, Escape
 from kleene.analyses.invariants.floats import (
     ARITHMETIC,
     LOOSE,
@@ -26,11 +29,13 @@ from kleene.analyses.invariants.floats import (
     fits,
     fits_message,
 )
-from kleene.analyses.invariants.objects import Address
-from kleene.analyses.invariants.operations import AnyValue, Assign, Binary, Choose, Wrap
-from kleene.ir.codes import BINARY, Flag, Opcode
+from kleene.analyses.invariants.objects import Address, Extent
+from kleene.analyses.invariants.operations import AnyValue, Assign, Binary, Choose, Guard, Wrap
+from kleene.analyses.invariants.strings import length_from_start
+from kleene.ir.codes import BINARY, Flag, Opcode, ValueKind
 
 SUPPOSED = "the access is inside, if "  # how messages of checks begin that suppose something
+PLAIN = "the access is inside of its object"
 _NAMES = {
     Opcode.UDIV: "udiv", Opcode.SDIV: "sdiv", Opcode.UREM: "urem", Opcode.SREM: "srem",
     Opcode.SHL: "shl", Opcode.LSHR: "lshr", Opcode.ASHR: "ashr", Opcode.AND: "and",
@@ -87,7 +92,8 @@ class InstructionLowering:
         elif opcode == Opcode.GETELEMENTPTR:
             self._indices(block, context, value, operands)
         else:
-            if opcode not in _TELL_NOBODY:
+            is_distance = opcode == Opcode.PTRTOINT and row in self._values.objects.distances
+            if opcode not in _TELL_NOBODY and not is_distance:
                 for one in operands:
                     self._builder.expose(context, one)
             self._any(block, context, value)
@@ -134,6 +140,8 @@ class InstructionLowering:
             return
         if exact is not None:
             self._builder.emit(block, Wrap(key, exact, kind))
+            if opcode == Opcode.SUB and not kind.is_unsigned:
+                self._distance(block, context, key, operands)
             return
         made = Binary(key, name, left, right, left_kind, right_kind, kind)
         if is_signed and name in ("mul", "shl") and not kind.is_unsigned:
@@ -147,6 +155,21 @@ class InstructionLowering:
             self._builder.emit(block, Assign(key, only(wide)))
             return
         self._builder.emit(block, made)
+
+    def _distance(self, block: Block, context: int, key: Base, operands: list[int]) -> None:
+        """Say what the difference of two pointers into one object is, unless one is null.
+
+        That is less than 2**63 bytes: no object is larger.
+        """
+        pointers = self._values.subtracted(context, operands)
+        distance = None if pointers is None else pointers[0].distance(pointers[1])
+        if pointers is None or distance is None:
+            return
+        condition: Condition = Relation(only(key).plus(distance, -1), "eq")
+        for one in pointers:
+            if one.is_present != Always(True):
+                condition = Either(negation(one.is_present), condition)
+        self._builder.emit(block, Guard(condition))
 
     def _kind_of(self, value: int, kind: Kind) -> Kind:
         return kind if self._values.constant(value) is not None else self._values.kind(value)
@@ -203,9 +226,7 @@ class InstructionLowering:
     def _select(self, block: Block, context: int, row: int, operands: list[int]) -> None:
         value = self._builder.first_instruction + row
         if self._values.is_pointer(value):
-            for one in operands[1:]:
-                self._builder.expose(context, one)
-            self._builder.emit(block, AnyValue(self._values.base(context, value)))
+            self._select_pointer(block, context, value, operands)
             return
         kind = self._values.kind(value)
         if kind.width <= 1:
@@ -218,6 +239,27 @@ class InstructionLowering:
             condition = self._values.condition(context, operands[0])
             self._builder.emit(block, Choose(key, condition, left, right))
             self.restrict(block, context, row)
+
+    def _select_pointer(self, block: Block, context: int, value: int, operands: list[int]) -> None:
+        """Choose one of two pointers: an offset in one object, or one to nobody knows what."""
+        chosen = self._values.objects.chosen(context, value)
+        key = self._values.base(context, value)
+        if chosen is None:
+            for one in operands[1:]:
+                self._builder.expose(context, one)
+            self._builder.emit(block, AnyValue(key))
+            return
+        condition = self._values.condition(context, operands[0])
+        left, right = (self._values.address(context, one) for one in operands[1:])
+        offset = self._values.objects.offset_variable(context, value)
+        if left.offset is None or right.offset is None:
+            self._builder.emit(block, AnyValue(offset))
+        else:
+            self._builder.emit(block, Choose(offset, condition, left.offset, right.offset))
+        if chosen.is_present == Relation(only(key), "ne"):
+            is_left = Both(condition, left.is_present)
+            present = Either(is_left, Both(negation(condition), right.is_present))
+            self._builder.emit(block, Choose(key, present, Form((), 1), ZERO))
 
     # Floating point
 
@@ -303,9 +345,8 @@ class InstructionLowering:
             is_followed = self._values.width(stored) > 1 or self._values.format(stored) is not None
             kind = self._values.kind(stored) if is_followed else None
             source = self._builder.source(context, stored, kind) if kind is not None else None
-            self._builder.emit(
-                block, Access(None, address.object, address.offset, size, True, source, kind)
-            )
+            access = Access(None, address.object, address.offset, size, True, source, kind)
+            self._builder.emit(block, replace(access, root=address.root))
             return
         is_plain = opcode == Opcode.LOAD and not self._table.flags[row] & Flag.VOLATILE
         if opcode != Opcode.LOAD:
@@ -315,7 +356,16 @@ class InstructionLowering:
         if not (self._values.is_number(value) or self._values.is_pointer(value)):
             return
         key = self._values.base(context, value)
-        if is_plain and self._values.is_number(value) and self._values.width(value) != 1:
+        is_argument = address.object is not None and self._flat.objects[address.object].is_arguments
+        if (
+            is_plain
+            and is_argument
+            and self._values.is_pointer(value)
+            and address.offset is not None
+        ):
+            assert address.object is not None
+            self._builder.emit(block, ArgumentRead(key, address.object, address.offset))
+        elif is_plain and self._values.is_number(value) and self._values.width(value) != 1:
             kind = self._values.kind(value)
             self._builder.emit(
                 block, Access(key, address.object, address.offset, size, False, None, kind)
@@ -328,20 +378,37 @@ class InstructionLowering:
             self._builder.check(
                 block, CheckKind.NULL, row, address.is_present, "the pointer is not null"
             )
+        reason = self._builder.not_known(address)
+        supposed = address.extent or self._string(address, size)
         if address.object is not None:
             object = self._flat.objects[address.object]
             extent, message = object.size, f"the access is inside of {object.name or 'an object'}"
-        elif address.extent is not None:
-            extent, message = address.extent.size, f"{SUPPOSED}{address.extent.text}"
+        elif supposed is not None:
+            extent, message = supposed.size, f"{SUPPOSED}{supposed.text}"
         else:
-            extent, message = None, "the access is inside of its object"
+            extent, message = None, PLAIN
         if extent is None or size < 0 or address.offset is None:
-            self._builder.check(block, CheckKind.BOUNDS, row, Unknown(), message)
+            message = message if address.object is not None else PLAIN
+            self._builder.check(block, CheckKind.BOUNDS, row, Unknown(), message, reason=reason)
             return
         low = Relation(address.offset.scaled(-1), "le")
         high = Relation(address.offset.shifted(size).plus(extent, -1), "le")
         is_stop = address.object is not None  # what is supposed is no reason for others to hold
-        self._builder.check(block, CheckKind.BOUNDS, row, Both(low, high), message, is_stop=is_stop)
+        self._builder.check(
+            block, CheckKind.BOUNDS, row, Both(low, high), message, is_stop=is_stop, reason=reason
+        )
+
+    def _string(self, address: Address, size: int) -> Extent | None:
+        """Return the extent of the string that a parameter of the analysed function points to."""
+        root = address.root
+        if root is None or size != 1 or address.offset is None or root.context:
+            return None
+        kind, _ = self._program.locate(root.value)
+        names = self._program.variables_of(root.value)
+        length = length_from_start(self._flat, address)
+        if kind != ValueKind.ARGUMENT or not names or length is None:
+            return None
+        return Extent(only(length).shifted(1), f"'{names[0]}' points to a string")
 
 
 def _within(form: Form, kind: Kind) -> Condition:

@@ -9,21 +9,27 @@ A line has names and effects: `read: fills $1 [$2]; result -1 .. $2`. `$k` is th
     assumes               goes on only if its first argument is not 0
     checks                fails if its first argument is 0
     returns $k            returns that argument; `returns $k or null`
-    returns inside $k     returns null, or a place in the object that the argument points to
+    returns inside $k     returns null, or a place in the object that the argument points to: in the
+                          string there, its end included, if that is read
     returns heap [n]      returns null, or a new object of n bytes; `zeros [n]` if these are 0
+    duplicates $k         returns null, or a new object with the string of $k, and of its size
+    duplicates $k to [n]  with no more than n of its bytes, and 0
     reads $k [n]          reads n bytes at the argument: these are inside of an object; `[0]` says
                           that it is not null
     writes $k [n]         writes n bytes there
     writes $k [n] with $j all of them are the value of $j
     fills $k [n]          writes n bytes there, or fewer
     fills … until $j*result   as many as the result says, each of so many bytes; `until result`
-    reads $k              as many bytes as there are until something ends it: a string, which is
-                          assumed to end inside of its object
+    searches $k [n]       reads n bytes there, or fewer
+    reads $k              reads a string: it ends inside of its object, which is checked where the
+                          object and its size are known, and assumed elsewhere
+    reads $k to [n]       reads a string there, but no more than n bytes
     fills $k [any]        writes nobody knows how many bytes there
     fills $k? [n]         the argument may be null, and nothing is written then
     frees $k              ends the object that the argument points to
     keeps $k              a pointer to the object there is found in memory afterwards
-    prints $k             writes what the format $k and the arguments behind it tell
+    prints $k             writes what the format $k and the arguments behind it tell: strings, too;
+                          `prints list $k` if these are a `va_list`
     prints $k to $0       writes it to $0, with a null byte behind it
     scans $k              reads what the format $k tells into the arguments behind it
     result a .. b         returns an integer from a to b
@@ -83,24 +89,27 @@ llvm.memcpy llvm.memmove: writes $0 [$2]; reads $1 [$2]; string $0 copies $1 [$2
 memset __memset_chk: writes $0 [$2] with $1; returns $0
 llvm.memset: writes $0 [$2] with $1
 memcmp bcmp: reads $0 [$2]; reads $1 [$2]
-memchr: reads $0; returns inside $0
+memchr: searches $0 [$2]; returns inside $0
 bzero: writes $0 [$1]
 
 strlen: reads $0; result 0 .. room $0 - 1; measures $0
-strnlen: reads $0; result 0 .. $1
+strnlen: reads $0 to [$1]; result 0 .. $1
 strcmp strcasecmp strcoll: reads $0; reads $1
-strncmp strncasecmp: reads $0; reads $1
-strchr strrchr strpbrk: reads $0; returns inside $0
-strstr: reads $0; reads $1; returns inside $0
+strncmp strncasecmp: reads $0 to [$2]; reads $1 to [$2]
+strchr strrchr: reads $0; returns inside $0
+strpbrk strstr: reads $0; reads $1; returns inside $0
 strspn strcspn: reads $0; reads $1; result 0 .. room $0 - 1
 strcpy __strcpy_chk: fills $0 [length $1 + 1]; reads $1; returns $0; string $0 is length $1
 stpcpy __stpcpy_chk: fills $0 [length $1 + 1]; reads $1; returns inside $0; \
 string $0 is length $1
 strcat __strcat_chk: fills $0 [length $0 + length $1 + 1]; reads $0; reads $1; returns $0; \
 string $0 is length $0 + length $1
-strncat __strncat_chk: fills $0 [any]; reads $0; reads $1; returns $0
-strncpy __strncpy_chk: writes $0 [$2]; reads $1; returns $0
-stpncpy __stpncpy_chk: writes $0 [$2]; reads $1; returns inside $0
+strncat __strncat_chk: fills $0 [any]; reads $0; reads $1 to [$2]; returns $0
+strncpy __strncpy_chk: writes $0 [$2]; reads $1 to [$2]; returns $0
+stpncpy __stpncpy_chk: writes $0 [$2]; reads $1 to [$2]; returns inside $0
+strdup __strdup: reads $0; duplicates $0
+strndup __strndup: reads $0 to [$1]; duplicates $0 to [$1]
+getenv secure_getenv: reads $0
 atoi atol atoll atof: reads $0
 strtol strtoul strtoll strtoull strtod strtof: reads $0; fills $1? [8]; keeps $0
 __isoc23_strtol __isoc23_strtoul __isoc23_strtoll: reads $0; fills $1? [8]; keeps $0
@@ -113,14 +122,22 @@ fread: fills $0 [$1*$2] until $1*result; reads $3 [0]; result 0 .. $2
 fwrite: reads $0 [$1*$2]; reads $3 [0]; result 0 .. $2
 fgets: fills $0 [$1]; reads $2 [0]; returns $0 or null; string $0 below $1
 gets: fills $0 [any]; returns $0 or null
-printf vprintf: prints $0
-fprintf vfprintf: prints $1; reads $0 [0]
-dprintf vdprintf __printf_chk __vprintf_chk: prints $1
-__fprintf_chk __vfprintf_chk: prints $2; reads $0 [0]
-snprintf vsnprintf: prints $2; fills $0? [$1]; string $0 below $1
-__snprintf_chk __vsnprintf_chk: prints $4; fills $0? [$1]; string $0 below $1
-sprintf vsprintf: prints $1 to $0
-__sprintf_chk __vsprintf_chk: prints $3 to $0
+printf: prints $0
+fprintf: prints $1; reads $0 [0]
+dprintf __printf_chk: prints $1
+__fprintf_chk: prints $2; reads $0 [0]
+snprintf: prints $2; fills $0? [$1]; string $0 below $1
+__snprintf_chk: prints $4; fills $0? [$1]; string $0 below $1
+sprintf: prints $1 to $0
+__sprintf_chk: prints $3 to $0
+vprintf: prints list $0
+vfprintf: prints list $1; reads $0 [0]
+vdprintf __vprintf_chk: prints list $1
+__vfprintf_chk: prints list $2; reads $0 [0]
+vsnprintf: prints list $2; fills $0? [$1]; string $0 below $1
+__vsnprintf_chk: prints list $4; fills $0? [$1]; string $0 below $1
+vsprintf: prints list $1 to $0
+__vsprintf_chk: prints list $3 to $0
 scanf __isoc99_scanf __isoc23_scanf: scans $0
 fscanf __isoc99_fscanf __isoc23_fscanf: scans $1; reads $0 [0]
 sscanf __isoc99_sscanf __isoc23_sscanf: scans $1; reads $0
@@ -216,10 +233,17 @@ def _with(model: Model, effect: str) -> Model:
         return replace(model, keeps=argument)
     if word in ("prints", "scans"):
         goes_to = 0 if rest.endswith("to $0") else None
-        return replace(model, format=argument, is_scan=word == "scans", prints_to=goes_to)
-    assert word in ("reads", "writes", "fills"), effect
+        return replace(
+            model, format=argument, is_scan=word == "scans", prints_to=goes_to,
+            has_list=rest.startswith("list"),
+        )  # fmt: skip
+    limit, given = (given, None) if " to [" in rest else (None, given)
+    if word == "duplicates":
+        return replace(model, heap=Bound(1, lengths=(argument,)), heap_limit=limit)
+    assert word in ("reads", "searches", "writes", "fills"), effect
     content = re.search(r"with \$(\d+)", rest)
-    touch = Touch(argument, given, word != "reads", word != "fills", "?" in rest, not is_any)
+    is_write, is_exact = word in ("writes", "fills"), word in ("writes", "reads")
+    touch = Touch(argument, given, is_write, is_exact, "?" in rest, not is_any, limit=limit)
     if content is not None:
         touch = replace(touch, content=int(content[1]))
     until = re.search(r"until (?:\$(\d+)\*)?result", rest)

@@ -7,7 +7,7 @@ returns any value, and writes to all that it can reach.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from kleene.analyses.invariants.builder import FlatFunctionBuilder
 from kleene.analyses.invariants.calls import lower_call
@@ -21,13 +21,15 @@ from kleene.analyses.invariants.expressions import (
     Key,
     Relation,
     negation,
+    only,
 )
 from kleene.analyses.invariants.flat import Base, Block, Edge, Escape, FlatFunction, Source
 from kleene.analyses.invariants.instructions import InstructionLowering
 from kleene.analyses.invariants.kinds import Readings
 from kleene.analyses.invariants.library import is_noreturn, model_of
 from kleene.analyses.invariants.memory import resolve
-from kleene.analyses.invariants.operations import AnyValue, Operation
+from kleene.analyses.invariants.objects import Address
+from kleene.analyses.invariants.operations import AnyValue, Guard, Operation
 from kleene.analyses.invariants.storage import MayFree, track
 from kleene.analyses.invariants.strings import follow_lengths
 from kleene.analyses.invariants.undefined import UndefinedValues
@@ -85,6 +87,12 @@ class _FunctionLowering:
             value = self._program.value(ValueKind.ARGUMENT, row)
             if self._values.is_number(value) or self._values.is_pointer(value):
                 operations.append(AnyValue(self._values.base(0, value)))
+            address = self._values.of(0, value)
+            if isinstance(address, Address) and address.object is not None:  # argv: 0 <= argc
+                size = self.flat.objects[address.object].size
+                assert size is not None
+                count = Form(size.terms)
+                operations.append(Guard(Relation(count.scaled(-1), "le")))
         entry = self.flat.blocks[0]
         entry.operations[:0] = operations
         entry.origins[:0] = [(0, -1)] * len(operations)
@@ -241,12 +249,21 @@ class _FunctionLowering:
                     if row in self._undefined.phis(context):
                         flag = self._undefined.is_defined(context, one)
                         found.append((self._undefined.flag(context, value), flag))
-                    key = self._values.base(context, value)
-                    found.append(
-                        (key, self._builder.source(context, one, self._values.kind(value)))
-                    )
+                    found += self._chosen(context, value, one)
                     break
         return found
+
+    def _chosen(self, context: int, value: int, one: int) -> Iterator[tuple[Key, Source]]:
+        """Yield what a phi is where it is another value: of a pointer in one object, its offset."""
+        chosen = self._values.objects.chosen(context, value)
+        key = self._values.base(context, value)
+        if chosen is None:
+            yield key, self._builder.source(context, one, self._values.kind(value))
+            return
+        address = self._values.address(context, one)
+        yield self._values.objects.offset_variable(context, value), address.offset
+        if chosen.is_present == Relation(only(key), "ne"):
+            yield key, address.is_present
 
     # Calls
 

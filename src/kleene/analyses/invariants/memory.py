@@ -8,15 +8,33 @@ and of accesses at other offsets, nothing is known but that they stay inside.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from math import gcd
 
-from kleene.analyses.invariants.expressions import Form, Key, Kind, only
-from kleene.analyses.invariants.flat import Access, Cell, Escape, FlatFunction, Object
+from kleene.analyses.invariants.expressions import (
+    Congruent,
+    Either,
+    Form,
+    Key,
+    Kind,
+    Relation,
+    negation,
+    only,
+)
+from kleene.analyses.invariants.flat import (
+    Access,
+    ArgumentRead,
+    Cell,
+    Escape,
+    FlatFunction,
+    Object,
+)
 from kleene.analyses.invariants.kinds import Readings
 from kleene.analyses.invariants.operations import (
     AnyValue,
     Assign,
     Choose,
+    Guard,
     Havoc,
     Operation,
     Wrap,
@@ -35,11 +53,20 @@ def resolve(program: Program, flat: FlatFunction, readings: Readings, *, is_main
     for cell, kind in cells.items():
         flat.kinds[cell] = kind
         by_object[cell.object].append(cell)
+    written = {
+        one.object
+        for block in flat.blocks
+        for one in block.operations
+        if isinstance(one, Access) and one.is_store
+    }
     for block in flat.blocks:
         operations: list[Operation] = []
         origins: list[tuple[int, int]] = []
         for operation, origin in zip(block.operations, block.origins, strict=True):
-            made = _resolved(operation, flat, cells, by_object)
+            if isinstance(operation, ArgumentRead):
+                made = list(_argument(operation, flat, is_written=operation.object in written))
+            else:
+                made = _resolved(operation, flat, cells, by_object)
             operations += made
             origins += [origin] * len(made)
         block.operations, block.origins = operations, origins
@@ -48,6 +75,24 @@ def resolve(program: Program, flat: FlatFunction, readings: Readings, *, is_main
     entry = flat.blocks[0]
     entry.operations[:0] = first
     entry.origins[:0] = [(0, -1)] * len(first)
+
+
+def _argument(read: ArgumentRead, flat: FlatFunction, *, is_written: bool) -> Iterator[Operation]:
+    """Yield what a pointer read from `argv` is: not null in front of `argv[argc]`, which is.
+
+    With the offset o in bytes, a multiple of 8, and n = 8 * argc: o <= n - 8 if and only if it is
+    not null. If somebody else knows the array, or writes to it, it is any pointer.
+    """
+    yield AnyValue(read.target)
+    object = flat.objects[read.object]
+    if is_written or object.is_exposed or object.size is None:
+        return
+    is_present = Relation(only(read.target), "ne")
+    before = Relation(read.offset.plus(object.size, -1).shifted(16), "le")
+    for condition in (Either(negation(before), is_present), Either(before, negation(is_present))):
+        if gcd(read.offset.divisor, read.offset.constant) % 8:
+            condition = Either(Congruent(read.offset, 8, 0, holds=False), condition)
+        yield Guard(condition)
 
 
 def has_others(program: Program) -> bool:

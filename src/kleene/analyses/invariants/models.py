@@ -24,7 +24,7 @@ class Touch:
 
     Attributes:
         argument: its number.
-        size: how many bytes; None where that is not told.
+        size: how many bytes; None of a string, or where that is not told.
         is_write: whether they are written.
         is_exact: whether all of them are touched, or perhaps fewer.
         may_be_null: whether the argument may be null.
@@ -32,6 +32,7 @@ class Touch:
         content: the argument that all bytes become.
         until: the arguments that, times the result, say how many bytes are written; None if those
             of `size` are.
+        limit: no more of a string are read than so many.
     """
 
     argument: int
@@ -42,6 +43,12 @@ class Touch:
     has_end: bool = True
     content: int | None = None
     until: tuple[int, ...] | None = None
+    limit: Bound | None = None
+
+    @property
+    def is_string(self) -> bool:
+        """Whether a string is read."""
+        return self.size is None and self.has_end and not self.is_write
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,12 +78,14 @@ class Model:
         returns: the argument that it returns.
         is_inside: whether it returns another place of the object that this argument points to.
         may_be_null: whether it may return null instead.
-        heap: the bytes that it allocates.
+        heap: the bytes that it allocates; a string, if there are lengths of one in it.
+        heap_limit: the most bytes of that string.
         is_zero: whether these are 0.
         frees: the argument whose object it ends.
         keeps: the argument whose object memory points to afterwards.
         format: the argument that is a format, for the arguments behind it.
         is_scan: whether that format tells what is read into these.
+        has_list: whether these are in a `va_list`.
         prints_to: the argument that the text goes to.
         touches: the memory that it reads and writes.
         result: the least and the greatest value that it returns.
@@ -91,11 +100,13 @@ class Model:
     is_inside: bool = False
     may_be_null: bool = False
     heap: Bound | None = None
+    heap_limit: Bound | None = None
     is_zero: bool = False
     frees: int | None = None
     keeps: int | None = None
     format: int | None = None
     is_scan: bool = False
+    has_list: bool = False
     prints_to: int | None = None
     touches: tuple[Touch, ...] = ()
     result: tuple[Bound, Bound] | None = None

@@ -5,6 +5,8 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
+
 from kleene.analyses.invariants.expressions import (
     ZERO,
     Always,
@@ -16,12 +18,23 @@ from kleene.analyses.invariants.expressions import (
 )
 from kleene.analyses.invariants.flat import Base, Object
 from kleene.analyses.invariants.library import model_of
-from kleene.ir.codes import ADDRESS_OPERAND, GlobalFlag, GlobalKind, Linkage, Opcode, TypeKind
+from kleene.ir.codes import (
+    ADDRESS_OPERAND,
+    ConstantKind,
+    GlobalFlag,
+    GlobalKind,
+    Linkage,
+    Opcode,
+    TypeKind,
+    ValueKind,
+)
 
 if TYPE_CHECKING:
     from kleene.analyses.invariants.values import Expression, Values
 
 _INDICES, _MOST_INDICES = -(1 << 40), 8
+_POINTER = 8  # bytes of one
+_DUPLICATED = -(1 << 57)  # variables for how long strings are that calls duplicate, by the call
 
 
 class Extent(NamedTuple):
@@ -37,12 +50,34 @@ class Extent(NamedTuple):
 
 
 class Address(NamedTuple):
-    """Where a pointer points: some bytes into an object, or into none that is known."""
+    """Where a pointer points: some bytes into an object, or behind where an unknown one points.
+
+    Attributes:
+        object: which one; None if it is not known.
+        offset: how many bytes from its first, or from where `root` points; None if not known.
+        is_present: that the pointer is not null.
+        extent: how far the storage goes, if that is supposed.
+        root: the pointer that this one was made from, where the object is not known.
+    """
 
     object: int | None
-    offset: Form | None  # None if it is not known
-    is_present: Condition  # that it is not null
-    extent: Extent | None = None  # how far the storage goes, if that is supposed
+    offset: Form | None
+    is_present: Condition
+    extent: Extent | None = None
+    root: Base | None = None
+
+    def distance(self, other: Address) -> Form | None:
+        """Return how many bytes this is behind another in one object, if neither is null."""
+        is_known = self.object is not None or self.root is not None
+        is_one = (self.object, self.root) == (other.object, other.root)
+        if not is_known or not is_one or self.offset is None or other.offset is None:
+            return None
+        return self.offset.plus(other.offset, -1)
+
+
+def duplicated(context: int, value: int) -> Base:
+    """Return the variable for the length of the string that a call has made a copy of."""
+    return Base(context, _DUPLICATED - value)
 
 
 class Objects:
@@ -53,6 +88,7 @@ class Objects:
         self._program, self._flat = values.program, values.flat
         self._table = values.program.instructions
         self._numbers: dict[Base, int] = {}  # of objects, by the value that is their address
+        self._roots_of: dict[int, tuple[tuple[int, ...], bool]] = {}
 
     def of_global(self, value: int) -> Address:
         """Return the address that a global is; of a function, in no object."""
@@ -88,6 +124,29 @@ class Objects:
         n_globals = len(self._program.globals)
         return frozenset(one for one in found if one < n_globals)
 
+    def of_arguments(self, context: int, value: int) -> Address | None:
+        """Return the address that `argv` of `main` is: `argc` pointers and a null pointer.
+
+        None if the value is another parameter, or the program calls `main` itself.
+        """
+        function = self._values.contexts[context].function
+        view = self._program.functions[function]
+        first, end = self._program.function_table.argument_offsets[function : function + 2].tolist()
+        count = self._program.value(ValueKind.ARGUMENT, first)
+        if view.name != "main" or end - first < 2 or value != count + 1:
+            return None
+        main = int(self._program.function_table.value[function])
+        flags, callees = int(self._program.globals.flags[main]), self._table.operands
+        is_used = bool(flags & GlobalFlag.ADDRESS_TAKEN) or bool(np.any(callees == main))
+        if is_used or self._values.width(count) != 32 or self._values.kind(count).is_unsigned:
+            return None
+        key = Base(context, value)
+        if key not in self._numbers:
+            size = only(self._values.base(context, count)).scaled(_POINTER).shifted(_POINTER)
+            made = Object("argv", size, True, is_arguments=True)
+            self._numbers[key] = self._add(made)
+        return Address(self._numbers[key], ZERO, Always(True))
+
     def of_local(self, context: int, value: int, row: int, operands: list[int]) -> Address:
         """Return the address that the `alloca` of instruction `row` gives."""
         key = Base(context, value)
@@ -119,11 +178,17 @@ class Objects:
                 inside = Base(context, ~value)  # how many bytes behind the argument
                 self._flat.kinds[inside] = Kind(64, False)
                 offset = offset.plus(only(inside))
-            return Address(address.object, offset, is_present)
+            return Address(address.object, offset, is_present, address.extent, address.root)
         if model.heap is None:
             return None
         if key not in self._numbers:
-            size = self._allocated(context, [arguments[one] for one in model.heap.arguments])
+            size: Form | None
+            if model.heap.lengths:
+                copied = duplicated(context, value)
+                self._flat.kinds[copied] = Kind(64, False)
+                size = only(copied).shifted(1)
+            else:
+                size = self._allocated(context, [arguments[one] for one in model.heap.arguments])
             self._numbers[key] = self._add(Object("heap", size, False, base=key))
         return Address(self._numbers[key], ZERO, is_present)
 
@@ -148,7 +213,7 @@ class Objects:
     def of_element(self, context: int, value: int, operands: list[int], about: int) -> Address:
         """Return the address of an element: the base plus each index times a size."""
         base = self._values.address(context, operands[0])
-        unknown = Address(base.object, None, base.is_present, base.extent)
+        unknown = base._replace(offset=None)
         types, offset, type_id = self._program.types, base.offset, about
         for place, index in enumerate(operands[1:]):
             number = self._values.constant(index)
@@ -170,7 +235,127 @@ class Objects:
                 self._flat.kinds[key] = Kind(self._values.width(index), False)
                 form = only(key)
             offset = offset.plus(form, int(types.size[type_id]))
-        return Address(base.object, offset, base.is_present, base.extent)
+        return base._replace(offset=offset)
+
+    @cached_property
+    def distances(self) -> frozenset[int]:
+        """The rows of `ptrtoint` that are subtracted from one another, and used for nothing else.
+
+        These tell nobody where an object is.
+        """
+        table, first = self._table, self._program.bases[ValueKind.INSTRUCTION]
+        rows = set((table.opcode == Opcode.PTRTOINT).nonzero()[0].tolist())
+        if not rows:
+            return frozenset()
+        users = np.repeat(np.arange(len(table)), np.diff(table.offsets))
+        places = np.flatnonzero(np.isin(table.operands, [first + row for row in rows]))
+        for user, used in zip(users[places].tolist(), table.operands[places].tolist(), strict=True):
+            given = [one - first for one in table.operands_of(user).tolist()]
+            if table.opcode[user] != Opcode.SUB or not rows.issuperset(given):
+                rows.discard(int(used) - first)
+        return frozenset(rows)
+
+    # Pointers that are chosen
+
+    def of_choice(self, context: int, value: int) -> Address | None:
+        """Return the address that a phi or `select` is, if all it is made from is in one object.
+
+        Its offset is a variable of its own, `offset_variable`. That the object is the one which its
+        root r stands for now, and no older one of the same call or `alloca`, needs a proof: if
+        r strictly dominates a value x that is made from it, no run comes from a later execution
+        of r to a use of x without executing x again. Else the way from the entry to the first r,
+        where no x is yet, and from there to the use, would be one to the use without x, though
+        x dominates its uses. r dominates all that is made from it alone, and all there is
+        if it is an argument, a global or in the first block: then others may be chosen, too.
+        """
+        roots, may_be_null = self._roots(value)
+        addresses = [self._values.address(context, one) for one in roots]
+        if not addresses or len({(one.object, one.root) for one in addresses}) > 1:
+            return None
+        first = addresses[0]
+        is_known = first.object is not None or first.root is not None
+        is_lasting = all(map(self._is_lasting, roots)) or (len(roots) == 1 and not may_be_null)
+        if not is_known or not is_lasting:
+            return None
+        present: Condition = first.is_present
+        if may_be_null or any(one.is_present != present for one in addresses):
+            present = Relation(only(self._values.base(context, value)), "ne")
+        is_alike = all(one.extent == first.extent for one in addresses)
+        key = self.offset_variable(context, value)
+        self._flat.kinds[key] = Kind(64, False)
+        extent = first.extent if is_alike else None
+        return Address(first.object, only(key), present, extent, first.root)
+
+    def offset_variable(self, context: int, value: int) -> Base:
+        """Return the variable for the offset of a pointer that is chosen."""
+        return Base(context, ~value)
+
+    def chosen(self, context: int, value: int) -> Address | None:
+        """Return the address of a phi or `select`, if its offset is followed."""
+        found = self._values.of(context, value)
+        key = self.offset_variable(context, value)
+        is_followed = isinstance(found, Address) and found.offset == only(key)
+        return found if is_followed and isinstance(found, Address) else None
+
+    def _is_lasting(self, value: int) -> bool:
+        """Return whether a value is there from the entry of its function on."""
+        row = value - self._program.bases[ValueKind.INSTRUCTION]
+        if row < 0:
+            return True
+        function = int(self._program.instruction_function[row])
+        entry = int(self._program.function_table.block_offsets[function])
+        return int(self._table.block[row]) == entry
+
+    def _roots(self, value: int) -> tuple[tuple[int, ...], bool]:
+        """Return the pointers that a pointer is made from, null apart: whether it may be that."""
+        if value not in self._roots_of:
+            seen, todo, roots, may_be_null = {value}, [value], [], False
+            while todo:
+                one = todo.pop()
+                if self._is_null(one):
+                    may_be_null = True
+                    continue
+                given = self._made_from(one)
+                if given is None:
+                    roots.append(one)
+                    continue
+                may_be_null |= self._may_give_null(one)
+                todo += [each for each in dict.fromkeys(given) if each not in seen]
+                seen.update(given)
+            self._roots_of[value] = tuple(sorted(roots)), may_be_null
+        return self._roots_of[value]
+
+    def _made_from(self, value: int) -> list[int] | None:
+        """Return the pointers that one is chosen from, or steps from; None if it is a root."""
+        row = value - self._program.bases[ValueKind.INSTRUCTION]
+        if row < 0 or not self._values.is_pointer(value):
+            return None
+        opcode, operands = int(self._table.opcode[row]), self._table.operands_of(row).tolist()
+        if opcode == Opcode.PHI:
+            found = operands[::2]
+        elif opcode == Opcode.SELECT:
+            found = operands[1:]
+        elif opcode in (Opcode.GETELEMENTPTR, Opcode.BITCAST, Opcode.FREEZE):
+            found = operands[:1]
+        elif opcode == Opcode.CALL:
+            returned = model_of(self._program, operands[0]).returns
+            if returned is None or 1 + returned >= len(operands):
+                return None
+            found = [operands[1 + returned]]
+        else:
+            return None
+        return found if all(map(self._values.is_pointer, found)) else None
+
+    def _may_give_null(self, value: int) -> bool:
+        row = value - self._program.bases[ValueKind.INSTRUCTION]
+        if row < 0 or self._table.opcode[row] != Opcode.CALL:
+            return False
+        return model_of(self._program, int(self._table.operands_of(row)[0])).may_be_null
+
+    def _is_null(self, value: int) -> bool:
+        row = value - self._program.bases[ValueKind.CONSTANT]
+        kinds = self._program.constants.kind
+        return 0 <= row < len(kinds) and kinds[row] == ConstantKind.NULL
 
     def index_variable(self, context: int, value: int, place: int) -> Base:
         """Return the variable for an unsigned index of an element's address, read as signed."""

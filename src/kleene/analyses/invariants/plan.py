@@ -43,6 +43,7 @@ _MOST_VALUES = 4  # of a flag
 _MOST_FLAGS = 4
 _MOST_PREDICATES = 3  # of a loop
 _MOST_SPLITS = 2
+_MOST_FIRST = 6  # thresholds that are assigned outside of edges
 _MOST_WAYS = 3  # blocks that are kept apart by the way to them
 
 
@@ -373,7 +374,13 @@ def _thresholds(code: Code) -> tuple[int, ...]:
                 ranks.add(form.constant)
             elif not form.terms:
                 add(form.constant)
-    return tuple(sorted({*_some(found), *_some(ranks)}))
+    first = {  # what memory holds first, and the lengths of constant strings
+        one.form.constant
+        for operations in code.operations
+        for one in operations
+        if isinstance(one, Assign) and not one.form.terms and code.kinds[one.target] != BOOL
+    }
+    return tuple(sorted({*_some(found), *_some(ranks), *_some(first, _MOST_FIRST)}))
 
 
 def _some(numbers: Iterable[int], most: int = 16) -> list[int]:

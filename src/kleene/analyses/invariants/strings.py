@@ -8,7 +8,8 @@
 `follow_lengths` adds what accesses do to the lengths that someone has asked for. With L the length
 and a byte v stored at index i,
 
-    v == 0             makes it min(L, i);
+    v == 0, i >= 0     makes it min(L, i);
+    v == 0, i < 0      leaves it as it is;
     v != 0, i == L     makes it something greater than i;
     v != 0, i != L     leaves it as it is.
 
@@ -49,15 +50,16 @@ def length_of(flat: FlatFunction, address: Address) -> Key | None:
     """Return the variable for the length of the string at an address; None if there is none."""
     if address.offset != ZERO:
         return None
+    return length_from_start(flat, address)
+
+
+def length_from_start(flat: FlatFunction, address: Address) -> Key | None:
+    """Return the variable for the length of the string that begins where offsets are 0."""
     if address.object is not None:
         return length_of_object(flat, address.object)
-    present = address.is_present
-    if not isinstance(present, Relation) or len(present.form.terms) != 1 or present.sign != "ne":
+    if address.root is None:
         return None
-    pointer = present.form.keys[0]
-    if not isinstance(pointer, Base) or pointer.value < 0 or present.form != only(pointer):
-        return None
-    key = Base(pointer.context, _OF_POINTER - pointer.value)
+    key = Base(address.root.context, _OF_POINTER - address.root.value)
     flat.kinds[key] = _COUNT
     return key
 
@@ -107,6 +109,9 @@ class ByteStored(Operation):
         if not zero.is_empty:
             yield assume(zero.copy(), Relation(before.scaled(-1), "le"))  # L <= i
             made = assume(zero, Relation(before.shifted(1), "le"))
+            if not made.is_empty:  # in front of the string, which unknown objects may have
+                yield assume(made.copy(), Relation(self.index.shifted(1), "le"))
+                made = assume(made, Relation(self.index.scaled(-1), "le"))
             if not made.is_empty:
                 set_form(made, target, self.index)
                 yield made
@@ -217,18 +222,25 @@ class _Lengths:
         else:
             yield from self._anything(access.object)
 
-    def _others(self, *, everything: bool = False) -> Iterator[Operation]:
+    def _others(
+        self, *, everything: bool = False, besides: Key | None = None
+    ) -> Iterator[Operation]:
         """Yield what a write to an unknown place does: to all that others may know of."""
         for object in self._of_object:
             storage = self._flat.objects[object]
             is_known = storage.is_global or storage.is_exposed
             if everything or (is_known and not storage.is_constant):
                 yield from self._anything(object)
-        yield from (AnyValue(key, (0, LONGEST)) for key in self._of_pointers)
+        yield from (AnyValue(key, (0, LONGEST)) for key in self._of_pointers if key != besides)
 
     def _stored(self, access: Access) -> Iterator[Operation]:
+        byte = access.source if isinstance(access.source, Form) else None
         if access.object is None:
-            yield from self._others()
+            is_byte = access.size == 1 and access.offset is not None
+            mine = self._by_pointer.get(access.root) if is_byte else None
+            yield from self._others(besides=mine)
+            if mine is not None and access.offset is not None:
+                yield ByteStored(mine, only(mine), access.offset, Form((), LONGEST), byte)
             return
         storage = self._flat.objects[access.object]
         if storage.is_global or storage.is_exposed:
@@ -236,7 +248,6 @@ class _Lengths:
         key = self._of_object.get(access.object)
         if key is None:
             return
-        byte = access.source if isinstance(access.source, Form) else None
         n_bytes = Form((), access.size) if access.length is None else access.length
         is_first = access.offset == ZERO and not n_bytes.terms and n_bytes.constant > 0
         if access.size == 1 and access.offset is not None and storage.size is not None:

@@ -194,6 +194,8 @@ class Values:
         arguments = self.contexts[context].arguments
         if arguments is not None:
             return arguments[row - first] if row - first < len(arguments) else None
+        if self.is_pointer(value) and (made := self.objects.of_arguments(context, value)):
+            return made
         found = self._variable(context, value)
         if isinstance(found, Address):
             return found._replace(extent=self.objects.extent(context, value, row))
@@ -202,7 +204,8 @@ class Values:
     def _variable(self, context: int, value: int) -> Expression:
         """Return a value of which no more is known than that it is a variable."""
         if self.is_pointer(value):
-            return Address(None, ZERO, Relation(only(self.base(context, value)), "ne"))
+            key = self.base(context, value)
+            return Address(None, ZERO, Relation(only(key), "ne"), root=key)
         width = self.width(value)
         if not self.is_number(value):
             return None
@@ -228,6 +231,8 @@ class Values:
             made = self.objects.of_element(context, value, operands, int(self._table.about[row]))
         elif opcode == Opcode.ALLOCA:
             made = self.objects.of_local(context, value, row, operands)
+        elif opcode in (Opcode.PHI, Opcode.SELECT) and self.is_pointer(value):
+            made = self.objects.of_choice(context, value)
         elif opcode == Opcode.SELECT and self.width(value) == 1:
             chosen, left, right = (self.condition(context, one) for one in operands)
             made = Either(Both(chosen, left), Both(negation(chosen), right))
@@ -248,6 +253,16 @@ class Values:
             return None
         is_free = self.wraps or not self._table.flags[row] & Flag.NSW
         return None if is_free or self.kind(value).is_unsigned else form
+
+    def subtracted(self, context: int, operands: list[int]) -> tuple[Address, Address] | None:
+        """Return the pointers whose difference a `sub` is; None if it is none."""
+        pointers = []
+        for one in operands:
+            row = one - self._bases[ValueKind.INSTRUCTION]
+            if row < 0 or self._table.opcode[row] != Opcode.PTRTOINT or self.width(one) != 64:
+                return None
+            pointers.append(self.address(context, int(self._table.operands_of(row)[0])))
+        return pointers[0], pointers[1]
 
     def unbounded(self, context: int, value: int, opcode: int, operands: list[int]) -> Form | None:
         """Return the mathematical result of an operation, if it is linear."""
