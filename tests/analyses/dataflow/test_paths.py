@@ -34,3 +34,17 @@ def test_findings_have_their_path_in_sarif(name: str) -> None:
         lines = [step["location"]["physicalLocation"]["region"]["startLine"] for step in steps]
         assert finding.span is not None
         assert finding.span.line in lines
+
+
+def test_a_call_through_a_pointer_has_no_name(tmp_path: Path) -> None:
+    source = tmp_path / "through.c"
+    source.write_text(
+        "int *none(int *given) { return given; }\n"
+        "struct hooks { int *(*find)(int *); } hooks = {none};\n"
+        "int main(void) { return *hooks.find(0); }\n"
+    )
+    (found,) = kleene.load(source).dataflow("null", device="cpu").findings()
+    assert [step.message for step in found.path] == [
+        "null is passed through a function pointer",
+        "the pointer is dereferenced",
+    ]

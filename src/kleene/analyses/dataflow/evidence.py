@@ -30,6 +30,7 @@ from kleene.analyses.points_to.library.language import Place, Trusts
 from kleene.base.arrays import I64, Bools, Ints, csr, ragged
 from kleene.base.demangling import demangled, without_parameters
 from kleene.base.errors import Span
+from kleene.ir import Global
 from kleene.ir.codes import CALLS, ConstantKind, Opcode, TypeKind, ValueKind
 from kleene.results import Location
 from kleene.solvers.dataflow.codes import HIGH, LEAST, LOW, MOST, ONES
@@ -508,7 +509,7 @@ def steps(
         word = words.get(Opcode(opcode), "goes on")
         if opcode in CALLS:
             callee = program.instruction_view(row).operands[0]
-            name = getattr(callee, "name", "") or "a function"
+            name = callee.name if isinstance(callee, Global) else "a function pointer"
             name = without_parameters(demangled(name) or name)
             word = f"is passed to {name}" if of[row] != of[after] else f"comes from {name}"
         is_first = bool(begin) and row == rows[0]
