@@ -36,6 +36,12 @@ def test_a_finding_with_everything(tmp_path: Path) -> None:
     )
 
 
+def test_a_path_that_is_the_place_itself_is_not_told_again(tmp_path: Path) -> None:
+    place = Span(str(tmp_path / "a.c"), 3, 1)
+    dead = Finding(NOTE, place, "never read", path=(Location(place, "this is never read"),))
+    assert text.rendered(dead, tmp_path) == "a.c:3:1: note[demo/note]: never read"
+
+
 def test_nothing_found() -> None:
     assert "".join(text.findings([], ".")) == "no findings\n"
 

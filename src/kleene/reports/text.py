@@ -46,7 +46,8 @@ def rendered(finding: Finding, root: str | os.PathLike[str]) -> str:
     if finding.span:
         lines += excerpt(finding.span)
     lines += [f"note: {_located(one, root)}" for one in finding.related]
-    lines += [f"step {i}: {_located(one, root)}" for i, one in enumerate(finding.path, 1)]
+    if [one.span for one in finding.path] != [finding.span]:  # which would say it again
+        lines += [f"step {i}: {_located(one, root)}" for i, one in enumerate(finding.path, 1)]
     if finding.fix:
         lines.append(f"help: {visible(finding.fix)}")
     return "\n".join(lines)
