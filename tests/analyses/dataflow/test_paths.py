@@ -45,6 +45,6 @@ def test_a_call_through_a_pointer_has_no_name(tmp_path: Path) -> None:
     )
     (found,) = kleene.load(source).dataflow("null", device="cpu").findings()
     assert [step.message for step in found.path] == [
-        "null is passed through a function pointer",
+        "null comes from a function pointer",
         "the pointer is dereferenced",
     ]
