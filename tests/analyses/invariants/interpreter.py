@@ -47,6 +47,7 @@ class Frame:
     parent: Frame | None
     values: dict[int, Any] = field(default_factory=dict)
     depth: int = 0
+    locals: list[int] = field(default_factory=list)  # objects
 
 
 @dataclass(frozen=True)
@@ -147,9 +148,14 @@ class Execution:
         fail: Callable[[str, int], None],
         most_steps: int = 3000,
         passed: Callable[[Frame, int], None] = lambda frame, row: None,
+        *,
+        ends_locals: bool = False,
     ) -> None:
         self.program, self.choose, self.enter, self.fail = program, choose, enter, fail
         self.passed = passed
+        self._ends_locals = (
+            ends_locals  # whether to use those of a function that is over is a fault
+        )
         self.table = program.instructions
         self.base = program.bases[ValueKind.INSTRUCTION]
         self.steps_left = most_steps
@@ -182,6 +188,7 @@ class Execution:
         while True:
             before, block, result = block, *self.block(frame, before, block)
             if block < 0:
+                self.freed.update(frame.locals if self._ends_locals else ())
                 return result
 
     def block(self, frame: Frame, before: int, block: int) -> tuple[int, Any]:
@@ -359,6 +366,7 @@ class Execution:
         if opcode == Opcode.ALLOCA:
             each = int(self.program.types.size[self.table.about[row]])
             count = self.value(frame, operands[0]) if operands else 1
+            frame.locals.append(len(self.objects))
             return Pointer(self.new_object(each * count), 0)
         if opcode == Opcode.GETELEMENTPTR:
             return self.element(frame, operands, int(self.table.about[row]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -83,8 +84,10 @@ class WholeOracle:
         self.is_reached = self.context.block_is_reached
         self.packs = PackOracle(program)
 
-    def execute(self, function: int, seed: int) -> None:
-        self.execution = Execution(self.program, chooser(seed), self.enter, self.fail, N_STEPS)
+    def execute(self, function: int, seed: int, choose: Callable[[int], int] | None = None) -> None:
+        self.execution = Execution(
+            self.program, choose or chooser(seed), self.enter, self.fail, N_STEPS, ends_locals=True
+        )
         self.execution.run(function)
 
     def enter(self, frame: Frame, block: int) -> None:
@@ -134,7 +137,8 @@ class WholeOracle:
 
     def fail(self, kind: str, row: int) -> None:
         self.failed.add((kind, row))
-        said = self.verdicts.get((kind, row), {MAY_FAIL})
+        default = {MAY_FAIL} if kind == "uninitialised" else set()
+        said = self.verdicts.get((kind, row), default)
         assert said & {MAY_FAIL, FAILS}, f"{kind} at {row} was called safe"
 
 

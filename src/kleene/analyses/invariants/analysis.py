@@ -19,6 +19,7 @@ from kleene.analyses.invariants.flat import Base, Site
 from kleene.analyses.invariants.instructions import PLAIN, SUPPOSED
 from kleene.analyses.invariants.library import calls_by_model, model_of
 from kleene.analyses.invariants.lower import lower
+from kleene.analyses.invariants.memory import has_others
 from kleene.analyses.invariants.plan import DOMAINS, plan_of
 from kleene.analyses.invariants.result import FunctionResult, InvariantsResult, by_place
 from kleene.analyses.invariants.solve import OutOfTimeError, Run, worst
@@ -39,7 +40,11 @@ _STRINGS_END = "strings that the C library reads in unknown objects and in field
 _WRAPS = "signed overflow wraps around"
 _MOST_INSTRUCTIONS = 3_000  # more are not interpreted function by function: some ms for each
 _WHOLE_DOMAINS = DOMAINS[:2]
-_BY_FUNCTION = (CheckKind.UNINITIALISED, CheckKind.FREED)  # checks of functions by themselves
+_BY_FUNCTION = (CheckKind.UNINITIALISED,)  # checks of functions by themselves
+_STAYS = (
+    "locals stay until their function returns, and storage from outside as long as it is used",
+    "threads and signal handlers end no storage that others use meanwhile",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +161,8 @@ class Invariants:
             checks += dead_code(program, dict(zip(blocks, is_reached, strict=True)))
         left_out = [one.value for one in _BY_FUNCTION if self._is_wanted(one)]
         said = (f"{' and '.join(left_out)}: not checked in whole programs",) if left_out else ()
-        assumed = (*self._assumed(program), *said)
+        stays = _STAYS[: 1 + has_others(program)] if self._is_wanted(CheckKind.FREED) else ()
+        assumed = (*self._assumed(program), *stays, *said)
         return InvariantsResult(program, answers, by_place(checks), assumed, run)
 
     def _assumed(self, program: Program) -> tuple[str, ...]:

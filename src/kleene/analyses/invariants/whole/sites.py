@@ -21,7 +21,10 @@ from kleene.analyses.invariants.library import calls_by_model
 from kleene.analyses.invariants.models import Bound, Touch
 from kleene.analyses.invariants.whole.addresses import accesses, constant_numbers
 from kleene.analyses.invariants.whole.floats import FloatRanges, fit
+from kleene.analyses.invariants.whole.flow import Flow
+from kleene.analyses.invariants.whole.lifetimes import Lifetimes
 from kleene.analyses.invariants.whole.pointers import Pointers
+from kleene.analyses.invariants.whole.storage import Storage
 from kleene.base.arrays import I64, U8, Bools
 from kleene.ir.codes import CALLS, ConstantKind, Flag, GlobalKind, Opcode, TypeKind, ValueKind
 
@@ -227,9 +230,46 @@ class Checker:
         )
         self._inside(rows, names, n_bytes, "the access is inside of its object")
         self._callees()
+        self._lifetimes()
         for model, calls in calls_by_model(self._program):
             for touch in model.touches:
                 self._touched(calls, touch)
+
+    def _lifetimes(self) -> None:
+        """Storage that is used was not freed before; what is freed is a whole heap object."""
+        storage = Storage(self._context)
+        flow = Flow(self._context)
+        lifetimes = Lifetimes(self._context, storage, flow)
+        rows, places, _ = accesses(self._program)
+        used = list(zip(rows.tolist(), self._table.operands[places].tolist(), strict=True))
+        for model, calls in calls_by_model(self._program):
+            for touch in model.touches:
+                mine = calls[np.diff(self._table.offsets)[calls] > 1 + touch.argument]
+                at = self._table.operands[self._table.offsets[mine] + 1 + touch.argument]
+                used += zip(mine.tolist(), at.tolist(), strict=True)
+        used = [(row, value) for row, value in used if storage.may_end(value)]
+        safe = np.array([lifetimes.is_alive(row, value) for row, value in used], bool)
+        rows = np.array([row for row, _ in used], np.int64)
+        nowhere = np.zeros(len(rows), bool)
+        self._add(CheckKind.FREED, rows, "the storage was not freed before", safe, nowhere)
+        freed = np.array(
+            [one for one in storage.calls.tolist() if storage.freed(one) == 0], np.int64
+        )
+        names = self._operand(freed, 1)
+        values = self._table.operands[self._table.offsets[freed] + 1].tolist()
+        offset = self._pointers.offset
+        safe = self._is_known(names) & offset.has_value[names]
+        safe &= (offset.low[names] == 0) & (offset.high[names] == 0)
+        safe &= np.array(
+            [
+                storage.is_heap_alone(value) and lifetimes.is_alive(row, value)
+                for row, value in zip(freed.tolist(), values, strict=True)
+            ],
+            bool,
+        )
+        safe |= self._is_known(names) & (self._facts.most[names] == 0)
+        message = "what is freed was allocated, and not freed before"
+        self._add(CheckKind.FREED, freed, message, safe, np.zeros(len(freed), bool))
 
     def _callees(self) -> None:
         """A pointer that is called through is not null; inline assembly is none."""

@@ -1,0 +1,339 @@
+"""Storage that pointers of a whole program may hold, and who ends it.
+
+An allocation of points-to is a bit, and a set of allocations an integer: all storage of one site
+together. One more bit is for storage outside: that of unknown pointers. What can be ended is
+
+    the heap        by `free`, `realloc` and their like, and by functions outside that nobody knows
+    locals          by the return of their function, if their address is kept in memory or returned
+    what is outside by `free` of an unknown pointer, and by functions that nobody knows
+
+and `ended_by_call` is what a call may end, with all that it calls. A *root* of a pointer is what
+its address is computed from: the pointer without additions of offsets and casts.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cached_property
+
+import numpy as np
+
+from kleene.analyses.dataflow.context import Context
+from kleene.analyses.invariants.library import model_of
+from kleene.analyses.points_to.answers.sets import unpacked
+from kleene.analyses.points_to.library.language import Calls as CallsEffect
+from kleene.analyses.points_to.memory_model import AllocationKind
+from kleene.base.arrays import I64, Bools
+from kleene.graphs import Graph, strong_components
+from kleene.ir.codes import CALLS, ConstantKind, Flag, GlobalKind, Opcode, ValueKind
+
+_ADDS = (Opcode.GETELEMENTPTR, Opcode.BITCAST, Opcode.ADDRSPACECAST, Opcode.FREEZE)
+_COMPUTED = (*_ADDS, Opcode.ALLOCA, Opcode.PHI, Opcode.SELECT)
+_ENDS_FIRST = re.compile(r"free|cfree|realloc|reallocarray|fclose|pclose|closedir|_Zd[la]Pv.*")
+# Of functions that points-to has a model of: those that may end storage by other ways.
+_MAY_END = re.compile(
+    r".*(free|Free|delete|Delete|destroy|Destroy|realloc|getline|getdelim|End$|_close|fcloseall)"
+    r".*|tsearch|argz_.*|envz_.*|setvbuf|__cxa_end_catch|_ZNS.*|_ZNK?S.*"
+)
+_THREADS = ("pthread_create", "thrd_create")
+ALIVE = -1  # a root that is always alive: a local, a global, a constant
+
+
+class Storage:
+    """The sets of allocations that values hold and calls end, as integers."""
+
+    def __init__(self, context: Context) -> None:
+        self._context, self.program = context, context.program
+        self._table = self.program.instructions
+        self._points_to = context.points_to
+        self._allocations = self._points_to.system.allocations
+        self._bases = self.program.bases
+        self._first = self._bases[ValueKind.INSTRUCTION]
+        self._is_heap = np.isin(
+            self._allocations.kind, (AllocationKind.HEAP, AllocationKind.EXCEPTION)
+        )
+        self._is_kept = self._kept_locals()
+        self._number = np.cumsum(self._is_heap | self._is_kept)
+        self._outside = 1
+        self._row_sets = self._sets()
+
+    # What pointers hold
+
+    def _kept_locals(self) -> Bools:
+        """Return the locals whose address may be found where their function is over.
+
+        They are held by a pointer that comes from memory or from a call; else every pointer to them
+        is computed in their function, or passed down by it.
+        """
+        points_to, table = self._points_to, self._table
+        is_stack = np.isin(self._allocations.kind, (AllocationKind.STACK, AllocationKind.COPY))
+        rows = np.flatnonzero(~np.isin(table.opcode, _COMPUTED))
+        values = rows + self._first
+        values = values[points_to.system.may_hold_pointer[values]]
+        sets = np.unique(points_to.solution.row_of[values])
+        objects = np.unique(unpacked(points_to.solution, sets).values)
+        if points_to.solution.unknown[values].any():
+            objects = np.union1d(objects, np.flatnonzero(points_to.known_outside))
+        found = np.zeros(len(self._allocations), bool)
+        found[points_to.system.locations.allocation[objects]] = True
+        return found & is_stack
+
+    def _sets(self) -> list[int]:
+        """Return the allocations of each set of points-to that values have."""
+        solution, n_values = self._points_to.solution, self.program.n_values
+        rows, which = np.unique(solution.row_of[:n_values], return_inverse=True)
+        self._row_of: list[int] = which.tolist()
+        self._is_unknown: list[bool] = solution.unknown[:n_values].tolist()
+        held = unpacked(solution, rows)
+        owner = np.repeat(np.arange(len(held)), held.lengths())
+        allocation = self._points_to.system.locations.allocation[held.values]
+        keep = (self._is_heap | self._is_kept)[allocation]
+        owner, bit = owner[keep], self._number[allocation[keep]]
+        pairs = np.unique(owner.astype(np.int64) << 32 | bit)
+        found = [0] * len(held)
+        for one, place in zip((pairs >> 32).tolist(), (pairs & 0xFFFFFFFF).tolist(), strict=True):
+            found[one] |= 1 << place
+        return found
+
+    def held(self, value: int) -> int:
+        """Return the set of allocations that a pointer may hold."""
+        found = self._row_sets[self._row_of[value]]
+        return found | self.known_outside if self._is_unknown[value] else found
+
+    @cached_property
+    def known_outside(self) -> int:
+        """What an unknown pointer may hold: storage outside, and what escaped."""
+        allocation = self._points_to.system.locations.allocation[self._points_to.known_outside]
+        found = self._outside
+        for one in np.unique(allocation[(self._is_heap | self._is_kept)[allocation]]).tolist():
+            found |= 1 << int(self._number[one])
+        return found
+
+    @cached_property
+    def all_heap(self) -> int:
+        """The heap, and storage outside."""
+        found = self._outside
+        for one in np.flatnonzero(self._is_heap).tolist():
+            found |= 1 << int(self._number[one])
+        return found
+
+    def may_end(self, pointer: int) -> bool:
+        """Return whether a pointer may hold storage that can end."""
+        return self.root(pointer) != ALIVE and bool(self.held(pointer))
+
+    def is_heap_alone(self, pointer: int) -> bool:
+        """Return whether a pointer holds nothing but the heap, or null."""
+        solution = self._points_to.solution
+        if solution.unknown[pointer] or self.root(pointer) == ALIVE:
+            return self._is_null(pointer)
+        objects = solution.rows.objects(int(solution.row_of[pointer]))
+        allocation = self._points_to.system.locations.allocation[objects]
+        return bool((self._allocations.kind[allocation] == AllocationKind.HEAP).all())
+
+    def _is_null(self, value: int) -> bool:
+        row = value - self._bases[ValueKind.CONSTANT]
+        is_constant = 0 <= row < len(self.program.constants)
+        return is_constant and bool(self.program.constants.kind[row] == ConstantKind.NULL)
+
+    def root(self, value: int) -> int:
+        """Return what an address is computed from; `ALIVE` if that is always alive."""
+        return self._roots[value]
+
+    @cached_property
+    def _roots(self) -> list[int]:
+        program, table, constants = self.program, self._table, self.program.constants
+        n_values, first = program.n_values, self._bases[ValueKind.CONSTANT]
+        found = np.arange(n_values + 1)
+        rows = np.flatnonzero(np.isin(table.opcode, _ADDS))
+        found[rows + self._first] = table.operands[table.offsets[rows]]
+        found[np.flatnonzero(table.opcode == Opcode.ALLOCA) + self._first] = n_values
+        found[: len(program.globals)] = n_values
+        rows = np.flatnonzero(constants.kind == ConstantKind.EXPRESSION)
+        is_address = constants.opcode[rows] == Opcode.INTTOPTR
+        found[first : first + len(constants)] = n_values
+        found[first + rows] = constants.operands[constants.offsets[rows]]
+        found[first + rows[is_address]] = first + rows[is_address]
+        for _ in range(n_values.bit_length()):  # cycles are in code that nothing reaches
+            found = found[found]
+        roots: list[int] = np.where(found == n_values, ALIVE, found)[:-1].tolist()
+        return roots
+
+    # Who ends it
+
+    @cached_property
+    def calls(self) -> I64:
+        """The instructions that call something."""
+        return np.flatnonzero(np.isin(self._table.opcode, tuple(CALLS)))
+
+    @cached_property
+    def targets(self) -> dict[int, list[int]]:
+        """By call, the functions with a body that it may reach."""
+        found: dict[int, list[int]] = {}
+        calls = self._context.calls
+        for call, function in zip(calls.call.tolist(), calls.function.tolist(), strict=True):
+            found.setdefault(call, []).append(function)
+        return found
+
+    def callee(self, call: int) -> str | None:
+        """Return the name of a function that a call names; None of a call through a pointer."""
+        value = int(self._table.operands[self._table.offsets[call]])
+        table = self.program.globals
+        if value >= len(table) or table.kind[value] not in (GlobalKind.FUNCTION,):
+            return None
+        return str(self.program.strings[int(table.name[value])])
+
+    def is_new(self, call: int) -> bool:
+        """Return whether a function outside returns storage that it has made."""
+        return call + self._first in self._made
+
+    @cached_property
+    def _made(self) -> set[int]:
+        return set(self._allocations.site[self._is_heap].tolist())
+
+    def freed(self, call: int) -> int | None:
+        """Return the number of the argument that a call of a function outside frees."""
+        name = self.callee(call)
+        if call in self.targets or name is None or not _ENDS_FIRST.fullmatch(name):
+            return None
+        return 0 if self._table.offsets[call + 1] - self._table.offsets[call] > 1 else None
+
+    def _ended_outside(self, call: int) -> int:
+        """Return what code outside may end that a call reaches, callbacks left out."""
+        name = self.callee(call)
+        arguments = self._table.operands_of(call)[1:].tolist()
+        if name is not None:
+            place = self.freed(call)
+            if place is not None:
+                return self.held(arguments[place])
+            model = model_of(self.program, int(self._table.operands_of(call)[0]))
+            if not model.is_unknown:
+                return 0
+            known = self._context.roles.find(name)
+            if known is not None and not _MAY_END.fullmatch(name):
+                return 0
+        found = self.known_outside
+        for one in arguments:
+            if self._points_to.system.may_hold_pointer[one]:
+                found |= self.held(one)
+        return found & self.all_heap
+
+    def _calls_back(self, call: int) -> bool:
+        """Return whether functions that code outside calls may run during a call.
+
+        Those of other threads run at any time, and a program that has no races knows of what they
+        have done behind calls that wait for them: of functions that are not known to do no such.
+        """
+        name = self.callee(call)
+        if name is None:
+            return True
+        if not model_of(self.program, int(self._table.operands_of(call)[0])).is_unknown:
+            return False
+        known = self._context.roles.find(name)
+        if known is None or self.has_threads:
+            return True
+        return any(isinstance(one, CallsEffect) for one in known)
+
+    @cached_property
+    def has_threads(self) -> bool:
+        """Whether the program makes threads."""
+        return not self._names.isdisjoint(_THREADS)
+
+    @cached_property
+    def _names(self) -> set[str]:
+        return {self.program.strings[one] for one in self.program.globals.name.tolist()}
+
+    @cached_property
+    def _ended(self) -> dict[int, int]:
+        """Return what each call may end, with all it calls."""
+        program, calls = self.program, self._context.calls
+        n_functions = len(program.function_table)
+        own = [*self.locals, 0]  # the last one is code outside that calls back
+        function_of = program.instruction_function
+        sources, targets = [], []
+        directly: dict[int, int] = {}
+        for call in self.calls.tolist():
+            caller = int(function_of[call])
+            found = 0
+            for target in self.targets.get(call, ()):
+                sources.append(caller)
+                targets.append(target)
+            if calls.may_return_any[call]:
+                found = self._ended_outside(call)
+                if self._calls_back(call):
+                    sources.append(caller)
+                    targets.append(n_functions)
+            directly[call] = found
+            own[caller] |= found
+        is_main = np.array([function.name == "main" for function in program.functions], bool)
+        for one in np.flatnonzero(calls.is_open & ~is_main).tolist():
+            sources.append(n_functions)
+            targets.append(one)
+        graph = Graph.from_edges(
+            n_functions + 1, np.array(sources, np.int32), np.array(targets, np.int32)
+        )
+        ended = _reached(graph, own)
+        for call in self.calls.tolist():
+            for target in self.targets.get(call, ()):
+                directly[call] |= ended[target]
+            if calls.may_return_any[call] and self._calls_back(call):
+                directly[call] |= ended[n_functions]
+        every = 0
+        for found in ended:
+            every |= found
+        # `setjmp` comes back after whatever was done since.
+        for call in self.calls[self._table.flags[self.calls] & Flag.RETURNS_TWICE != 0].tolist():
+            directly[call] |= every
+        return directly
+
+    @cached_property
+    def locals(self) -> list[int]:
+        """By function, the locals that end where it returns, if pointers to them are kept."""
+        found = [0] * len(self.program.function_table)
+        for allocation in np.flatnonzero(self._is_kept).tolist():
+            site = int(self._allocations.site[allocation])
+            found[self._function_of(site)] |= 1 << int(self._number[allocation])
+        return found
+
+    def _function_of(self, value: int) -> int:
+        if value >= self._first:
+            return int(self.program.instruction_function[value - self._first])
+        row = value - self._bases[ValueKind.ARGUMENT]
+        offsets = self.program.function_table.argument_offsets
+        return int(np.searchsorted(offsets, row, side="right")) - 1
+
+    def ended_by_call(self, call: int) -> int:
+        """Return what may have ended when a call comes back, or throws."""
+        return self._ended[call]
+
+    @cached_property
+    def ended_before_entry(self) -> list[int]:
+        """By function, what may have ended where code outside calls it.
+
+        Before `main` nothing has, unless constructors run before it. Code outside passes storage
+        that has not ended: that is assumed.
+        """
+        every = 0
+        for one in self._ended.values():
+            every |= one
+        starts = "llvm.global_ctors" not in self._names
+        found = []
+        for row, function in enumerate(self.program.functions):
+            is_start = function.name == "main" and starts
+            is_open = bool(self._context.calls.is_open[row])
+            found.append(every & ~self._outside if is_open and not is_start else 0)
+        return found
+
+
+def _reached(graph: Graph, own: list[int]) -> list[int]:
+    """Return the union of sets over all nodes that each node leads to, itself among them."""
+    members = strong_components(graph).members()
+    found = list(own)
+    for component in range(len(members) - 1, -1, -1):  # edges lead to later components
+        whole, nodes = 0, members[component].tolist()
+        for node in nodes:
+            whole |= own[node]
+            for target in graph.successors(node).tolist():
+                whole |= found[target]
+        for node in nodes:
+            found[node] = whole
+    return found

@@ -1,0 +1,145 @@
+"""Storage of whole programs: what has ended and what was never written, by `lifetimes.c`."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from kleene import load
+from kleene.analyses.invariants import InvariantsResult, Verdict
+from kleene.analyses.invariants.whole import interpret
+from kleene.ir import Program
+from tests.seeds import IS_DEEP
+
+from .test_whole_truth import WholeOracle
+
+N_RUNS = 2000 if IS_DEEP else 120
+N_CASES = 19
+
+
+@pytest.fixture(scope="module")
+def lifetimes() -> Program:
+    """The functions of `lifetimes.c`."""
+    return load(Path(__file__).with_name("lifetimes.c"))
+
+
+def verdicts(result: InvariantsResult, kind: str) -> dict[int, set[Verdict]]:
+    """Return the verdicts of checks of one kind, by line."""
+    found: dict[int, set[Verdict]] = {}
+    for one in result.check_results([kind]):
+        assert one.span is not None
+        found.setdefault(one.span.line, set()).add(one.verdict)
+    return found
+
+
+def lines(program: Program, word: str) -> list[int]:
+    """Return the lines with a comment that begins with a word."""
+    name = next(name for name in sorted(set(program.spans.file.tolist())) if name)
+    text = Path(program.strings[name]).read_text().splitlines()
+    return [number for number, line in enumerate(text, 1) if f"/* {word}" in line]
+
+
+def chooser(seed: int) -> Callable[[int], int]:
+    """Return what gives unknown integers: the case first, then small numbers."""
+    source, asked = random.Random(seed), []
+
+    def choose(width: int) -> int:
+        if width == 32 and not asked:
+            asked.append(width)
+            return seed % N_CASES
+        return source.randrange(2 if width == 32 else 1 << min(width, 8))
+
+    return choose
+
+
+def test_verdicts_are_those_that_the_source_tells(lifetimes: Program) -> None:
+    found = verdicts(lifetimes.invariants(whole_program=True, domain="interval"), "freed")
+    safe = {line: found.get(line) for line in lines(lifetimes, "safe")}
+    assert safe == {line: {Verdict.SAFE} for line in safe}
+    for line in (*lines(lifetimes, "fails"), *lines(lifetimes, "may")):
+        assert Verdict.MAY_FAIL in found.get(line, set()), f"line {line}: {found.get(line)}"
+
+
+def test_no_run_uses_storage_that_was_called_alive(lifetimes: Program) -> None:
+    oracle = WholeOracle(lifetimes, interpret(lifetimes))
+    main = next(one.row for one in lifetimes.functions if one.name == "main")
+    for seed in range(N_RUNS):
+        oracle.execute(main, seed, chooser(seed))
+    ended = [row for kind, row in oracle.failed if kind == "freed"]
+    spans = [lifetimes.instruction_view(row).span for row in ended]
+    assert {one.line for one in spans if one} >= set(lines(lifetimes, "fails"))
+
+
+def test_a_thread_may_end_what_it_shares(tmp_path: Path) -> None:
+    text = """
+    #include <pthread.h>
+    #include <stdlib.h>
+    static int *shared;
+    static void *body(void *given) { free(shared); return given; }
+    int main(void) {
+      int *own = malloc(4);
+      shared = malloc(4);
+      if (!shared || !own) return 0;
+      pthread_t thread;
+      *own = 1;
+      pthread_create(&thread, 0, body, 0);
+      *shared = 1;
+      *shared = 2;
+      return *own;
+    }
+    """
+    file = tmp_path / "threads.c"
+    file.write_text(text)
+    result = load(file).invariants(whole_program=True)
+    found = verdicts(result, "freed")
+    assert found[13] == {Verdict.MAY_FAIL}
+    assert found[14] == {Verdict.SAFE}  # there is no call in which it may have waited
+    assert found[15] == {Verdict.SAFE}
+    assert any("threads" in one for one in result.assumed)
+
+
+def test_a_jump_comes_back_after_what_was_freed(tmp_path: Path) -> None:
+    text = """
+    #include <setjmp.h>
+    #include <stdlib.h>
+    static jmp_buf place;
+    static void leave(int *p) { free(p); longjmp(place, 1); }
+    int main(void) {
+      int *p = malloc(4);
+      if (!p) return 0;
+      *p = 1;
+      if (setjmp(place)) return *p;
+      leave(p);
+      return 0;
+    }
+    """
+    file = tmp_path / "jumps.c"
+    file.write_text(text)
+    found = verdicts(load(file).invariants(whole_program=True), "freed")
+    assert found[9] == {Verdict.SAFE}
+    assert found[10] == {Verdict.MAY_FAIL}
+
+
+def test_functions_outside_may_end_what_they_know(tmp_path: Path) -> None:
+    text = """
+    #include <stdlib.h>
+    void unknown(void), keep(int *p);
+    int main(void) {
+      int *p = malloc(4), *q = malloc(4);
+      if (!p || !q) return 0;
+      keep(p);
+      *p = *q = 1;
+      unknown();
+      return *q +
+        *p;
+    }
+    """
+    file = tmp_path / "outside.c"
+    file.write_text(text)
+    found = verdicts(load(file).invariants(whole_program=True), "freed")
+    assert found[8] == {Verdict.SAFE, Verdict.MAY_FAIL}
+    assert found[10] == {Verdict.SAFE}
+    assert found[11] == {Verdict.MAY_FAIL}
