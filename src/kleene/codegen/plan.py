@@ -234,13 +234,49 @@ Step = Kernel | Reduction | HostLoop | HostIf | HostBlock | HostNest | Scan | Sn
 
 
 @dataclass(frozen=True, slots=True)
+class Field:
+    """A step of `state->filter->gain`: the name of a field.
+
+    It is `offset` bytes after its record, which `is_behind` a pointer: what the step before holds.
+    """
+
+    name: str
+    offset: int | None
+    is_behind: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """An argument of a call: a parameter's value, or a record of which fields are parameters.
+
+    Global variables are arguments, too; a constant array has its `initial` values by itself. The
+    number of elements is that of arrays that are inside of a record, or global; of others, None.
+    """
+
+    name: str
+    parameter: Symbol | None
+    fields: tuple[tuple[tuple[Field, ...], Symbol, int | None], ...] = ()
+    is_global: bool = False
+    initial: tuple[int | float, ...] = ()
+    n_elements: int | None = None
+
+    @property
+    def parameters(self) -> tuple[Symbol, ...]:
+        """The parameters that the argument gives, in their order."""
+        return (
+            tuple(one for _, one, _ in self.fields) if self.parameter is None else (self.parameter,)
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class Plan:
     """A function as steps.
 
     Attributes:
         function: its name.
         file: where it is written.
-        parameters: in their order.
+        parameters: in their order; fields of records and global variables are some.
+        given: what a call is given; empty if that is each parameter.
         result: its type; "void" has none.
         arrays: by name, the storage on the device.
         device_scalars: variables that kernels compute; one that is a parameter begins with its
@@ -264,6 +300,7 @@ class Plan:
     snapshots: dict[str, str] = field(default_factory=dict)  # name of each copy: of which array
     body: Block = ()  # the function as it is written, but its return
     reason: str = ""  # why there are no steps: the function is executed as it is written
+    given: tuple[Given, ...] = ()
 
     def kernels(self) -> Iterator[Kernel | Reduction]:
         """Yield every launch once."""

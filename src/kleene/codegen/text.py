@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import keyword
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from kleene.base.expression import Expression as Size
@@ -366,6 +366,15 @@ def extents_of(kind: Type) -> list[Expression | int]:
             raise CannotError("an array of unknown length")
         found.append(kind.extent)
         kind = kind.target
+    return found
+
+
+def free_name(name: str, taken: Container[str]) -> str:
+    """Return a name that no variable has: `x`, or else `x_2`, `x_3`, ..."""
+    found, number = name, 1
+    while found in taken or found in RESERVED:
+        number += 1
+        found = f"{name}_{number}"
     return found
 
 

@@ -1,18 +1,21 @@
 """Functions nobody here wrote: each that is generated is called, and compared with the original.
 
     python -m tests.offload.plans.outside FILE.c ... -- -I include -D NAME=1
+    python -m tests.offload.plans.outside --count FILE.c ... -- -I include -D NAME=1
 
 Every file is compiled as it is, with the flags after `--`. A function with loops that is generated
 is called with small random sizes and arrays: as it is in its file, on threads, in order, and as
 kernels that the host runner executes with races flagged; a second time with arrays that overlap,
 through the call from Python. Each call is made in a process of its own: one in which the original
-crashes tells nothing. What is wrong is listed, and the exit code is then 1.
+crashes tells nothing. What is wrong is listed, and the exit code is then 1. `--count` calls none:
+it says how many functions with proved loops have kernels, and why the others have none.
 """
 
 from __future__ import annotations
 
 import ctypes
 import json
+import mmap
 import os
 import re
 import signal
@@ -32,26 +35,32 @@ import numpy as np
 from kleene.base import tidy
 from kleene.base.errors import SourceError
 from kleene.codegen import cuda, python, runtime, threads
-from kleene.codegen.plan import CannotError, Plan
+from kleene.codegen.plan import Given, Plan
 from kleene.frontends.c.compiler import Options
 from kleene.frontends.c.loops import read
 from kleene.frontends.c.source import Source
+from kleene.ir.loops import tree
+from kleene.ir.loops.tree import Symbol
 from kleene.kernels import launch
 from kleene.kernels.launch import api, host
 from kleene.kernels.launch import compile as nvrtc
 from kleene.kernels.launch.host_build import compiler
 from kleene.offload.kernels import Kernels
-from kleene.offload.plans import FallbackWarning, GeneratedFunction, plan_of
+from kleene.offload.plans import FallbackWarning, GeneratedFunction
 from kleene.offload.plans.built import compiled, written
 from kleene.offload.plans.call import call_c, call_nest, parameters_of, result_of
 from kleene.offload.plans.files import file_of
 
 N_TRIALS = 6
 N_ELEMENTS = 1 << 13  # of every array: sizes are small
-MARGIN = 64
+MARGIN = 1088  # some tables of libwebp are used from -1020 on
 LIMIT_S = 20
 SIZES = (0, 1, 2, 3, 5, 8, 12)
+PROVED = ("PAR", "PRIV", "COPY", "RED")
 CRASHED = "the original crashes"
+OUTSIDE = " bytes outside "  # what the host runner says of an access outside of an array
+RECORD = 1 << 17  # bytes
+as_type = np.ctypeslib.as_ctypes_type
 
 
 @dataclass
@@ -59,11 +68,15 @@ class Found:
     """What was seen of all files."""
 
     reasons: Counter[str] = field(default_factory=Counter)
+    proved_reasons: Counter[str] = field(default_factory=Counter)  # of functions with proved loops
     n_functions: int = 0
+    n_proved: int = 0  # functions with a loop that is proved parallel
+    n_proved_parallel: int = 0  # of those, with kernels
     n_parallel: int = 0
     n_compared: int = 0
     n_overlapping: int = 0
     wrong: list[str] = field(default_factory=list)
+    crashed: set[str] = field(default_factory=set)
 
 
 class Original:
@@ -71,8 +84,11 @@ class Original:
 
     def __init__(self, file: str, flags: list[str], plans: list[Plan], folder: Path) -> None:
         names = [plan.function for plan in plans]
+        names += [f"&{name}" for name in sorted({one.name for p in plans for one in _globals(p)})]
         lines = [f'#include "{Path(file).resolve()}"']
-        lines += [f"void *kleene_at_{name}(void) {{ return (void *){name}; }}" for name in names]
+        for name in names:
+            own = f"void *kleene_at_{name.strip('&')}(void)"
+            lines.append(f"{own} {{ return (void *){name}; }}")
         (folder / "original.c").write_text("\n".join(lines) + "\n")
         command = [str(compiler()), "cc", "-O1", "-fwrapv", "-ffp-contract=off", "-w", "-shared"]
         command += ["-fPIC", "-fno-sanitize=all", "-fno-strict-aliasing", *flags, "original.c"]
@@ -97,18 +113,94 @@ class Original:
                     raise SourceError(None, "c/compile", str(error)) from None
                 missing.append(told[1])
 
-    def function(self, plan: Plan) -> Callable[..., Any]:
-        """Return a function that is called with the values of its parameters."""
-        at = self._library[f"kleene_at_{plan.function}"]
+    def _at(self, name: str) -> Any:
+        at = self._library[f"kleene_at_{name}"]
         at.restype = ctypes.c_void_p
+        return at()
+
+    def __call__(self, plan: Plan, values: list[Any]) -> Any:
+        """Call a function as it is, with a value for each parameter of the generated one.
+
+        Records are made of their fields, and global variables get their values, before; arrays
+        that are inside of these are read after.
+        """
+        by_symbol = dict(zip(plan.parameters, values, strict=True))
         kinds: list[Any] = []
-        for _, kind, dtype in parameters_of(plan):
-            is_array = kind == "array"
-            as_type = np.ctypeslib.as_ctypes_type
-            kinds.append(ctypes.c_void_p if is_array else as_type(np.dtype(dtype)))
+        passed: list[Any] = []
+        kept: list[Any] = []
+        inside: list[tuple[int, np.ndarray]] = []
+        for one in plan.given or tuple(Given(e.name, e) for e in plan.parameters):
+            if one.is_global:
+                self._set_global(one, by_symbol, kept, inside)
+            elif one.parameter is not None:
+                value = by_symbol[one.parameter]
+                is_array = isinstance(value, np.ndarray)
+                dtype = python.dtype_name(one.parameter.type) if not is_array else ""
+                kinds.append(ctypes.c_void_p if is_array else as_type(np.dtype(dtype)))
+                passed.append(value.ctypes.data if is_array else value)
+            else:
+                storage = np.zeros(RECORD, np.uint8)
+                kept.append(storage)
+                kinds.append(ctypes.c_void_p)
+                passed.append(storage.ctypes.data)
+                self._set_fields(one, storage.ctypes.data, by_symbol, kept, inside)
         result = result_of(plan)
-        answer = None if not result else np.ctypeslib.as_ctypes_type(np.dtype(result))
-        return ctypes.CFUNCTYPE(answer, *kinds)(at())
+        answer = None if not result else as_type(np.dtype(result))
+        found = ctypes.CFUNCTYPE(answer, *kinds)(self._at(plan.function))(*passed)
+        for address, array in inside:
+            ctypes.memmove(array.ctypes.data, address, array.nbytes)
+        return found
+
+    def _set_global(
+        self, one: Given, by_symbol: dict[Symbol, Any], kept: list[Any], inside: list[Any]
+    ) -> None:
+        if one.initial:
+            return
+        at = self._at(one.name)
+        if one.parameter is None:
+            self._set_fields(one, at, by_symbol, kept, inside)
+        else:
+            value = by_symbol[one.parameter]
+            self._store(at, one.parameter, value, one.n_elements is None, inside)
+
+    def _set_fields(
+        self,
+        one: Given,
+        record: int,
+        by_symbol: dict[Symbol, Any],
+        kept: list[Any],
+        inside: list[Any],
+    ) -> None:
+        behind: dict[tuple[str, ...], int] = {}
+        for path, symbol, n_elements in one.fields:
+            at, names = record, ()
+            for position, step in enumerate(path):
+                if step.offset is None:
+                    raise SourceError(None, "c/layout", f"{one.name} has an unknown layout")
+                if position and step.is_behind:
+                    if names not in behind:
+                        storage = np.zeros(RECORD, np.uint8)
+                        kept.append(storage)
+                        behind[names] = storage.ctypes.data
+                        ctypes.c_void_p.from_address(at).value = behind[names]
+                    at = behind[names]
+                at, names = at + step.offset, (*names, step.name)
+            self._store(at, symbol, by_symbol[symbol], n_elements is None, inside)
+
+    def _store(
+        self, at: int, symbol: Symbol, value: Any, is_pointer: bool, inside: list[Any]
+    ) -> None:
+        if not isinstance(value, np.ndarray):
+            as_type(np.dtype(python.dtype_name(symbol.type))).from_address(at).value = value
+        elif is_pointer:
+            ctypes.c_void_p.from_address(at).value = value.ctypes.data
+        else:
+            ctypes.memmove(at, value.ctypes.data, value.nbytes)
+            inside.append((at, value))
+
+
+def _globals(plan: Plan) -> list[Given]:
+    return [one for one in plan.given if one.is_global and not one.initial]
 
 
 def arguments(plan: Plan, seed: int) -> list[Any]:
@@ -117,8 +209,17 @@ def arguments(plan: Plan, seed: int) -> list[Any]:
     is_same, is_wide = seed % 2 == 0, seed % 3 == 2
     size = int(rng.choice(SIZES))
     made: list[Any] = []
-    for _, kind, dtype in parameters_of(plan):
+    known = {one.parameter: one for one in plan.given if one.parameter is not None}
+    n_inside = {s: n for one in plan.given for _, s, n in one.fields if n is not None}
+    n_inside |= {s: one.n_elements for s, one in known.items() if one.n_elements is not None}
+    for symbol, (_, kind, dtype) in zip(plan.parameters, parameters_of(plan), strict=True):
         form = np.dtype(dtype)
+        n_elements = n_inside.get(symbol, N_ELEMENTS - 2 * MARGIN) + 2 * MARGIN
+        if symbol in known and known[symbol].initial:
+            values = np.zeros(len(known[symbol].initial) + 2 * MARGIN, form)
+            values[MARGIN:-MARGIN] = known[symbol].initial
+            made.append(_inside(values))
+            continue
         if kind == "scalar" and form.kind == "f":
             made.append(float(rng.integers(-8, 9)) / 4)
         elif kind == "scalar" and form.kind == "b":
@@ -126,9 +227,9 @@ def arguments(plan: Plan, seed: int) -> list[Any]:
         elif kind == "scalar":
             made.append(size if is_same else int(rng.choice(SIZES)))
         elif form.kind == "f":
-            made.append(_inside((rng.integers(-64, 65, N_ELEMENTS) / 8).astype(form)))
+            made.append(_inside((rng.integers(-64, 65, n_elements) / 8).astype(form)))
         elif form.kind == "b":
-            made.append(_inside(rng.integers(0, 2, N_ELEMENTS).astype(form)))
+            made.append(_inside(rng.integers(0, 2, n_elements).astype(form)))
         else:
             low, high = (0, 8)
             if is_wide:
@@ -136,7 +237,7 @@ def arguments(plan: Plan, seed: int) -> list[Any]:
                 low, high = max(int(limits.min), -1000), min(int(limits.max), 1000) + 1
                 if form.itemsize <= 2:
                     low, high = int(limits.min), int(limits.max) + 1
-            made.append(_inside(rng.integers(low, high, N_ELEMENTS).astype(form)))
+            made.append(_inside(rng.integers(low, high, n_elements).astype(form)))
     return made
 
 
@@ -192,8 +293,7 @@ class Generated:
     def called(self, plan: Plan, args: list[Any]) -> list[Any]:
         """Return what the original leaves, and returns."""
         given = copies(args)
-        values = [one.ctypes.data if isinstance(one, np.ndarray) else one for one in given]
-        return [*given, self.original.function(plan)(*values)]
+        return [*given, self.original(plan, given)]
 
     def check(self, plan: Plan, seed: int) -> str | None:
         """Call all forms of a function; return what is wrong."""
@@ -231,11 +331,19 @@ class Generated:
             run.one_scanned = run.one_scanned if least_tiled else 0
             return names["steps"](run, *args)
 
+    def check_outside(self, plan: Plan, seed: int) -> str | None:
+        """Call the original with arrays behind pages that nobody may read: it dies if it does."""
+        print("begun", flush=True)
+        given = [_guarded(x) if isinstance(x, np.ndarray) else x for x in arguments(plan, seed)]
+        self.original(plan, given)
+        return None
+
     def check_overlapping(self, plan: Plan, seed: int) -> str | None:
         """Call a function with arrays that overlap, by the original and from Python."""
         rng = np.random.default_rng(seed)
         args = arguments(plan, seed)
-        first, second = plan.overlaps[seed % len(plan.overlaps)]
+        pairs = _overlaps(plan)
+        first, second = pairs[seed % len(pairs)]
         places = {one.name: n for n, one in enumerate(plan.parameters)}
         one, other = args[places[first]], args[places[second]]
         if one.dtype != other.dtype:
@@ -249,15 +357,30 @@ class Generated:
             given[places[first]] = both[MARGIN + away : -MARGIN]
             given[places[second]] = both[MARGIN : -MARGIN - away]
             if is_original:
-                values = [x.ctypes.data if isinstance(x, np.ndarray) else x for x in given]
-                answer = self.original.function(plan)(*values)
+                answer = self.original(plan, given)
                 print("ended", flush=True)
             else:
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore", FallbackWarning)
-                    answer = self.made[plan.function](*given, device="cpu")
+                    answer = self.made[plan.function].with_values(given, device="cpu")
             results.append([*given, answer])
         return difference(plan, "with arrays that overlap", results[1], results[0])
+
+
+def _guarded(array: np.ndarray) -> np.ndarray:
+    """Return an array with elements behind it, before which is a page that cannot be read."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    storage = mmap.mmap(-1, mmap.PAGESIZE + array.base.nbytes)
+    _STORED.append(storage)
+    whole = np.frombuffer(storage, np.uint8)
+    assert not libc.mprotect(ctypes.c_void_p(whole.ctypes.data), mmap.PAGESIZE, 0)
+    behind = array.base[MARGIN:]
+    made = whole[mmap.PAGESIZE :].view(array.dtype)[: behind.size]
+    made[:] = behind
+    return made[: array.size]
+
+
+_STORED: list[mmap.mmap] = []
 
 
 def apart(check: Callable[[], str | None]) -> str | None:
@@ -295,28 +418,7 @@ def apart(check: Callable[[], str | None]) -> str | None:
 
 def check_file(file: str, flags: list[str], found: Found) -> None:
     """Check the functions of a file."""
-    units = read([Source(file, "c")], Options(flags=tuple(flags)))
-    verdicts = Kernels().verdicts_on(units)
-    by_name = {one.table.function: one for one in verdicts.functions}
-    plans: list[Plan] = []
-    made: dict[str, GeneratedFunction] = {}
-    for function in units[0].functions:
-        analysed = by_name.get(function.name)
-        if analysed is None or os.path.realpath(function.place.file) != os.path.realpath(file):
-            continue
-        found.n_functions += 1
-        try:
-            plan = plan_of(function, analysed)
-            one = GeneratedFunction(plan, analysed, plan_of)
-            assert one.c
-            if plan.steps:
-                assert one.cuda
-                assert one.python
-        except CannotError as error:
-            found.reasons[" ".join(str(error).split()[:3])] += 1
-            continue
-        plans.append(plan)
-        made[plan.function] = one
+    plans, made = generated_of(file, flags, found)
     if not plans:
         return
     found.n_parallel += sum(bool(plan.steps) for plan in plans)
@@ -335,13 +437,63 @@ def check_file(file: str, flags: list[str], found: Found) -> None:
             _check_plan(file, plan, generated, found)
 
 
+def _overlaps(plan: Plan) -> list[tuple[str, str]]:
+    """Return the pairs of arrays that may overlap in C: none is inside of a record, or global."""
+    inside = {s.name for one in plan.given for _, s, n in one.fields if n is not None}
+    inside |= {one.name for one in plan.given if one.is_global}
+    return [pair for pair in plan.overlaps if not inside & set(pair)]
+
+
+def _is_copied(plan: Plan) -> bool:
+    """Return whether a function has a `memcpy`: then its arrays must not overlap, in C too."""
+    counters = (one.symbol for one in tree.walk(plan.body) if isinstance(one, tree.Declare))
+    return any(one.name.startswith("copied") for one in counters)
+
+
+def generated_of(
+    file: str, flags: list[str], found: Found
+) -> tuple[list[Plan], dict[str, GeneratedFunction]]:
+    """Return the functions of a file that are generated; note why the others are not."""
+    units = read([Source(file, "c")], Options(flags=tuple(flags)))
+    result = Kernels().verdicts_on(units)
+    plans: list[Plan] = []
+    made: dict[str, GeneratedFunction] = {}
+    for analysed in result.functions:
+        name = analysed.table.function
+        is_own = not analysed.table.place.file.endswith(".h")
+        if not is_own or name not in {one.name for one in units[0].functions}:
+            continue
+        found.n_functions += 1
+        is_proved = any(one.verdict.value in PROVED for one in analysed.verdicts)
+        found.n_proved += is_proved
+        try:
+            one = result.generated(name)
+        except SourceError as error:
+            reason = " ".join(error.message.partition("generated: ")[2].split()[:3])
+            found.reasons[reason] += 1
+            found.proved_reasons[reason] += is_proved
+            continue
+        found.n_proved_parallel += is_proved and bool(one.plan.steps)
+        if not one.plan.steps:
+            reason = "only C: " + " ".join(one.plan.reason.split()[:3])
+            found.proved_reasons[reason] += is_proved
+        plans.append(one.plan)
+        made[name] = one
+    return plans, made
+
+
 def _check_plan(file: str, plan: Plan, generated: Generated, found: Found) -> None:
     told: list[tuple[str, str | None]] = []
     for seed in range(N_TRIALS):
         told.append(("apart", apart(partial(generated.check, plan, seed))))
-        if plan.overlaps and seed < 3:
+        if _overlaps(plan) and seed < 3 and not _is_copied(plan):
             told.append(("overlap", apart(partial(generated.check_overlapping, plan, seed))))
-    for kind, one in told:
+    for number, (kind, one) in enumerate(told):
+        if one is not None and OUTSIDE in one:
+            seed = sum(each == "apart" for each, _ in told[:number])
+            if apart(partial(generated.check_outside, plan, seed)) == CRASHED:
+                found.reasons["(the original uses an array before its beginning)"] += 1
+                continue
         if one is None:
             found.n_compared += kind == "apart"
             found.n_overlapping += kind == "overlap"
@@ -349,12 +501,31 @@ def _check_plan(file: str, plan: Plan, generated: Generated, found: Found) -> No
             found.reasons[f"({one})"] += 1
         elif one == CRASHED:
             found.reasons[f"({CRASHED})"] += 1
+            found.crashed.add(plan.function)
         else:
             found.wrong.append(f"{file}: {plan.function}: {one}")
 
 
+def count(files: list[str], flags: list[str]) -> None:
+    """Print how many functions with proved loops have kernels, and why the others have none."""
+    found = Found()
+    for file in files:
+        try:
+            generated_of(file, flags, found)
+        except SourceError as error:
+            print(f"{file}: left out: {error.message[:200]}", flush=True)
+    print("with loops | with proved loops | with kernels")
+    print(f"{found.n_functions:10} | {found.n_proved:17} | {found.n_proved_parallel:12}")
+    for reason, n in found.proved_reasons.most_common(20):
+        print(f"  {n:5} {reason}")
+
+
 def main(given: list[str]) -> int:
     """Check files; return the exit code."""
+    if given[:1] == ["--count"]:
+        at = given.index("--") if "--" in given else len(given)
+        count(given[1:at], given[at + 1 :])
+        return 0
     at = given.index("--") if "--" in given else len(given)
     files, flags = given[:at], given[at + 1 :]
     found = Found()
@@ -372,8 +543,8 @@ def main(given: list[str]) -> int:
             print(f"WRONG {one}", flush=True)
     print(f"{n_files} files, {found.n_functions} functions with loops, {found.n_parallel} parallel")
     print(f"{found.n_compared} calls compared, {found.n_overlapping} with arrays that overlap")
-    for reason, count in found.reasons.most_common(12):
-        print(f"  {count:5} {reason}")
+    for reason, n in found.reasons.most_common(12):
+        print(f"  {n:5} {reason}")
     print(f"{len(found.wrong)} wrong")
     return 1 if found.wrong else 0
 

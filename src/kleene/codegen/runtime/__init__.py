@@ -9,6 +9,7 @@ from __future__ import annotations
 from importlib.resources import files
 
 from kleene.codegen.runtime.arithmetic import FUNCTIONS, NAMESPACE, hull
+from kleene.codegen.runtime.binding import Binding
 from kleene.codegen.runtime.called import Called
 from kleene.codegen.runtime.checks import ArgumentError, Arguments, Prepared, address_of, is_on_gpu
 from kleene.codegen.runtime.launching import (
@@ -51,6 +52,7 @@ __all__ = [
     "SCAN_TILES",
     "ArgumentError",
     "Arguments",
+    "Binding",
     "Called",
     "GridTooLargeError",
     "Launcher",
@@ -72,7 +74,7 @@ __all__ = [
     "scan_blocks",
     "text",
 ]  # fmt: skip
-_MODULES = ("arithmetic", "launching", "checks", "transfers", "called")
+_MODULES = ("arithmetic", "launching", "checks", "binding", "transfers", "called")
 
 
 def text() -> str:

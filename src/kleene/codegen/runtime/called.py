@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from kleene.codegen.runtime.binding import Binding
 from kleene.codegen.runtime.checks import ArgumentError, Arguments
 from kleene.codegen.runtime.launching import Run, device_run
 from kleene.codegen.runtime.transfers import NotExecutedError, executed
@@ -21,8 +22,11 @@ class Called:
         sections: Callable[..., Any],
         steps: Callable[..., Any],
         source: str,
+        given: Sequence[tuple[str, bool, Any, Sequence[Sequence[str]] | None]] = (),
     ) -> None:
         self.name, self.steps, self.source = name, steps, source
+        plain = [(one, False, None, None) for one, _, _ in parameters]
+        self.binding = Binding(name, given or plain)
         self.arguments = Arguments(name, parameters, overlaps, sections)
         self._run: Run | None = None
 
@@ -32,8 +36,9 @@ class Called:
             self._run = device_run(self.source)
         return self._run
 
-    def __call__(self, *args: Any) -> Any:
+    def __call__(self, *given: Any, **named: Any) -> Any:
         """Call the function; arrays that it writes are changed in place."""
+        args = self.binding(given, named)
         known = self.arguments.prepared(args)
         if known.overlap is not None:
             first, second = known.overlap

@@ -77,7 +77,8 @@ class Type:
 class Symbol:
     """A variable. `is_exposed` tells whether a pointer may hold its address.
 
-    Symbols with the same `linkage`, if it is not empty, are declarations of one variable.
+    Symbols with the same `linkage`, if it is not empty, are declarations of one variable. The
+    `initial` values are those of a constant, all elements in a row; empty if they are not known.
     """
 
     name: str
@@ -86,6 +87,7 @@ class Symbol:
     storage: OneOf["local", "parameter", "global", "static"] = "local"
     is_exposed: bool = False
     linkage: str = ""
+    initial: tuple[int | float, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ from kleene.offload.kernels.transformations import Transformation
 from kleene.offload.kernels.verdicts import Culprit, LoopVerdict, Verdict
 from kleene.offload.kernels.witness import Instance, Witness
 from kleene.results import Finding, Table
+from kleene.transforms.loops import callable_from
 
 if TYPE_CHECKING:
     from kleene.ir.loops.tree import Function, Unit
@@ -72,6 +73,10 @@ class KernelsResult:
     def _generated(self) -> dict[str, GeneratedFunction]:
         return {}
 
+    def _callable_from(self, function: Function) -> dict[str, Function]:
+        unit = next(one for one in self.units if function in one.functions)
+        return callable_from(unit, self.units)
+
     def generated(self, name: str) -> GeneratedFunction:
         """Return a function with loops, to be called with those that are proved in parallel.
 
@@ -87,7 +92,7 @@ class KernelsResult:
             if function is None or analysed is None:
                 message = f"there is no function '{name}' with loops"
                 raise SourceError(None, "kernels/unknown-name", message)
-            self._generated[name] = generated(function, analysed)
+            self._generated[name] = generated(function, analysed, self._callable_from(function))
         return self._generated[name]
 
     @cached_property

@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from kleene.base.errors import SourceError
-from kleene.codegen.plan import CannotError, HostLoop, Kernel, Plan, all_steps
+from kleene.codegen.plan import (
+    CannotError,
+    Given,
+    HostLoop,
+    Kernel,
+    Plan,
+    Reduction,
+    all_steps,
+)
 from kleene.ir.loops.tree import Function, Unit
 from kleene.offload.kernels.dependences import facts_of
 from kleene.offload.kernels.result import Analysed
@@ -14,6 +23,7 @@ from kleene.offload.plans.call import FallbackWarning, GeneratedFunction
 from kleene.offload.plans.expanded import expanded
 from kleene.offload.plans.in_place import in_place
 from kleene.offload.plans.mappings import chosen
+from kleene.offload.plans.normal_form import normalised
 from kleene.offload.plans.schedule import Scheduler, check_written
 from kleene.transforms.loops import tables
 
@@ -66,19 +76,55 @@ def _most_axes(plan: Plan) -> int:
     return max((len(one.axes) for one in plan.kernels() if isinstance(one, Kernel)), default=0)
 
 
-def generated(function: Function, analysed: Analysed) -> GeneratedFunction:
-    """Return a function that can be called.
+def generated(
+    function: Function, analysed: Analysed, functions: Mapping[str, Function]
+) -> GeneratedFunction:
+    """Return a function that can be called; it may call `functions` by their names.
 
     Raises:
         SourceError: `kernels/not-generated`, something in it cannot be written.
     """
     try:
-        made = GeneratedFunction(plan_of(function, analysed), analysed, plan_of)
-        assert made.c  # everything that it says can be written
+        return _generated(function, analysed, functions)
+    except CannotError as error:
+        message = f"'{function.name}' cannot be generated: {error}"
+        raise SourceError(function.place, "kernels/not-generated", message) from None
+
+
+def _generated(
+    function: Function, analysed: Analysed, functions: Mapping[str, Function]
+) -> GeneratedFunction:
+    """Return the function as it is written, if all its loops become kernels; or normalised."""
+    made, error = _tried(function, analysed)
+    if made is not None and made.plan.steps and not any(True for _ in made.plan.host_nests()):
+        return made
+    other = normalised(function, analysed, functions)
+    if other is not None:
+        better, other_error = _tried(other.function, other.analysed, other.given)
+        if better is not None and (made is None or _n_launches(better) > _n_launches(made)):
+            return better
+        error = other_error or error
+    if made is not None:
+        return made
+    assert error is not None
+    raise error
+
+
+def _n_launches(made: GeneratedFunction) -> int:
+    return sum(isinstance(one, Reduction) or bool(one.axes) for one in made.plan.kernels())
+
+
+def _tried(
+    function: Function, analysed: Analysed, given: tuple[Given, ...] = ()
+) -> tuple[GeneratedFunction | None, CannotError | None]:
+    """Return a function if everything that it says can be written, or else why not."""
+    try:
+        plan = replace(plan_of(function, analysed), given=given)
+        made = GeneratedFunction(plan, analysed, plan_of)
+        assert made.c
         if made.plan.steps:
             assert made.cuda
             assert made.python
     except CannotError as error:
-        message = f"'{function.name}' cannot be generated: {error}"
-        raise SourceError(function.place, "kernels/not-generated", message) from None
-    return made
+        return None, error
+    return made, None

@@ -56,7 +56,7 @@ class GeneratedFunction:
         self._parameters = parameters_of(plan)
 
     def __repr__(self) -> str:
-        names = ", ".join(name for name, _, _ in self._parameters)
+        names = ", ".join(self._bound.own)
         return f"<generated {self.plan.function}({names})>"
 
     @cached_property
@@ -84,11 +84,13 @@ class GeneratedFunction:
     def _library(self) -> Any:
         return compiled(self.c)
 
-    def __call__(self, *args: Any, device: str = "auto") -> Any:
+    def __call__(self, *given: Any, device: str = "auto", **named: Any) -> Any:
         """Call the function; arrays that it writes are changed in place.
 
         Args:
-            args: one for each parameter of the C function, in order.
+            given: one for each parameter of the C function, in order; for a pointer to a record, a
+                dictionary or an object with its fields.
+            named: arguments by name; a global variable that the function uses has its own.
             device: "cuda"; "cpu", all cores of it; or "auto": where it is predicted to be fastest,
                 but always the GPU if arrays are there.
 
@@ -100,6 +102,13 @@ class GeneratedFunction:
             message = f"{self.plan.function}: there is no device {device!r}"
             hint = "write 'auto', 'cpu' or 'cuda'"
             raise runtime.ArgumentError("kernels/unknown-device", message, hint, "device")
+        return self.with_values(self._bound(given, named), device=device)
+
+    def with_values(self, args: Sequence[Any], *, device: str = "auto") -> Any:
+        """Call the function with a value for each parameter of what is generated.
+
+        Fields of records and global variables are such parameters, see `plan.parameters`.
+        """
         known = self._arguments.prepared(args)
         if known.overlap is not None:
             self._warn("{} and {} overlap: computed in order, on the CPU".format(*known.overlap))
@@ -140,6 +149,15 @@ class GeneratedFunction:
                 found = "threads"
             self._choices[values] = found
         return found
+
+    @cached_property
+    def _bound(self) -> runtime.Binding:
+        """What makes parameters of arguments."""
+        places = {one.name: str(one.place) for one in self.plan.parameters}
+        places |= {
+            one.name: str(symbol.place) for one in self.plan.given for symbol in one.parameters
+        }
+        return runtime.Binding(self.plan.function, given_of(self.plan), places)
 
     @cached_property
     def _arguments(self) -> runtime.Arguments:
@@ -249,9 +267,9 @@ class GeneratedFunction:
         return [one.name for one in self.plan.parameters if one.type.kind == "int"]
 
     def _warn(self, message: str, n_between: int = 0) -> None:
-        """Warn the caller of `__call__`, between which and this are so many of our functions."""
+        """Warn the caller of `__call__`; `with_values` and `n_between` more are between."""
         text = f"{self.plan.function}: {message}"
-        warnings.warn(text, FallbackWarning, stacklevel=3 + n_between)
+        warnings.warn(text, FallbackWarning, stacklevel=4 + n_between)
 
     def _on_device(self, known: runtime.Prepared, args: Sequence[Any]) -> Any:
         try:
@@ -336,6 +354,23 @@ def parameters_of(plan: Plan) -> list[tuple[str, str, str]]:
         is_array = one.name in plan.arrays
         kind = element_of(one.type) if is_array else one.type
         found.append((one.name, "array" if is_array else "scalar", python.dtype_name(kind)))
+    return found
+
+
+def given_of(plan: Plan) -> list[tuple[str, bool, Any, list[tuple[str, ...]] | None]]:
+    """Return the arguments of a call as `runtime.Binding` has them."""
+    if not plan.given:
+        return [(one.name, False, None, None) for one in plan.parameters]
+    found: list[tuple[str, bool, Any, list[tuple[str, ...]] | None]] = []
+    for one in plan.given:
+        fields = None
+        if one.parameter is None:
+            fields = [tuple(step.name for step in path) for path, _, _ in one.fields]
+        initial = None
+        if one.initial and one.parameter is not None:
+            dtype = python.dtype_name(element_of(one.parameter.type))
+            initial = np.array(one.initial, dtype)
+        found.append((one.name, one.is_global, initial, fields))
     return found
 
 

@@ -19,7 +19,7 @@ from dataclasses import replace
 from typing import Any
 
 from kleene.base.errors import Span
-from kleene.codegen.text import assigned_in, element_of, symbols_in
+from kleene.codegen.text import assigned_in, element_of, free_name, symbols_in
 from kleene.codegen.trees import Counted, binary, counted, mapped, number, read
 from kleene.ir.loops import tree
 from kleene.ir.loops.tree import Block, Element, Expression, Function, Symbol, Type, Variable
@@ -147,8 +147,8 @@ class _Nest:
             kinds.append(Type("array", f"{kinds[-1].name}[]", target=kinds[-1], extent=high))
         taken = {one.name for one in symbols_in(self._function.body)}
         taken |= {one.name for one in self._function.parameters}
-        whole = Symbol(_free(f"{symbol.name}_all", taken), kinds[-1], place)
-        at = Symbol(_free(f"{symbol.name}_at", taken), forms[0].variable.type, place)
+        whole = Symbol(free_name(f"{symbol.name}_all", taken), kinds[-1], place)
+        at = Symbol(free_name(f"{symbol.name}_at", taken), forms[0].variable.type, place)
 
         def one_of(indices: list[Expression], where: Span) -> Element:
             location: tree.Location = Variable(whole.type, where, whole)
@@ -209,9 +209,3 @@ def _counter(index: Expression) -> Symbol | None:
     if isinstance(index, tree.Read) and isinstance(index.location, Variable):
         return index.location.symbol
     return None
-
-
-def _free(name: str, taken: set[str]) -> str:
-    while name in taken:
-        name += "_"
-    return name

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from kleene.codegen import cuda, cuda_host, python, runtime, threads
 from kleene.codegen.plan import CannotError, Plan
-from kleene.offload.plans.call import parameters_of
+from kleene.offload.plans.call import given_of, parameters_of
 
 
 def file_of(plans: Sequence[Plan], kind: str) -> tuple[str, list[str]]:
@@ -42,6 +42,19 @@ def _python(plans: Sequence[Plan]) -> str:
         pieces.append(
             f"{name} = Called(\n"
             f'    "{name}", {parameters_of(plan)!r},\n'
-            f"    [{overlaps}], {name}_sections, {name}_steps, {name}_SOURCE,\n)"
+            f"    [{overlaps}], {name}_sections, {name}_steps, {name}_SOURCE{_given(plan)},\n)"
         )
     return "\n\n".join(pieces) + "\n"
+
+
+def _given(plan: Plan) -> str:
+    """Return what calls are given as the last argument, if that is not each parameter."""
+    if not plan.given:
+        return ""
+    texts = []
+    for name, is_global, initial, fields in given_of(plan):
+        values = "None"
+        if initial is not None:
+            values = f"np.array({initial.tolist()!r}, {initial.dtype.name!r})"
+        texts.append(f"({name!r}, {is_global}, {values}, {fields!r})")
+    return f",\n    [{', '.join(texts)}]"

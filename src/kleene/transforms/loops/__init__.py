@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from kleene.ir.loops.tables import LoopTable
 from kleene.ir.loops.tree import Function, Loop, Unit, walk
 from kleene.transforms.loops.execute import Execution
 
-__all__ = ["tables"]
+__all__ = ["callable_from", "table_of", "tables"]
 
 
 def tables(unit: Unit, others: Iterable[Unit] = ()) -> list[LoopTable]:
@@ -16,10 +16,20 @@ def tables(unit: Unit, others: Iterable[Unit] = ()) -> list[LoopTable]:
 
     Calls are followed into functions of the unit and into those of `others` that it can call.
     """
-    functions = {**_linked(others), **{one.name: one for one in unit.functions}}
-    known = {name: one for name, one in functions.items() if name not in unit.overloaded}
+    known = callable_from(unit, others)
     chosen = [one for one in unit.functions if _has_loop(one)]
-    return [Execution(one, known).table() for one in chosen]
+    return [table_of(one, known) for one in chosen]
+
+
+def table_of(function: Function, functions: Mapping[str, Function]) -> LoopTable:
+    """Return the loops and accesses of a function, which may call `functions` by their names."""
+    return Execution(function, dict(functions)).table()
+
+
+def callable_from(unit: Unit, others: Iterable[Unit] = ()) -> dict[str, Function]:
+    """Return the functions that those of `unit` can call, by name."""
+    functions = {**_linked(others), **{one.name: one for one in unit.functions}}
+    return {name: one for name, one in functions.items() if name not in unit.overloaded}
 
 
 def _linked(units: Iterable[Unit]) -> dict[str, Function]:

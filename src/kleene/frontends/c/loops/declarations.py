@@ -6,8 +6,9 @@ from dataclasses import dataclass, field
 from typing import Literal as OneOf
 
 from kleene.frontends.c.loops.ast import Node, children, place
+from kleene.frontends.c.loops.constants import initial_values
 from kleene.frontends.c.loops.types import Layout, Types
-from kleene.ir.loops.tree import Symbol
+from kleene.ir.loops.tree import Symbol, Type
 
 FUNCTIONS = {"FunctionDecl", "CXXMethodDecl", "CXXConstructorDecl", "CXXConversionDecl"}
 
@@ -43,7 +44,7 @@ class Declarations:
             linkage = f"{self.file} {first}" if is_static else linkage_of(node)
             kind = self.types.parse(type_text(node))
             self.symbols[node["id"]] = Symbol(
-                node["name"], kind, place(node), storage, True, linkage
+                node["name"], kind, place(node), storage, True, linkage, self.initial(node, kind)
             )
         elif kind == "EnumDecl":
             self._enumeration(node)
@@ -51,6 +52,10 @@ class Declarations:
             self._record(node)
         elif kind in FUNCTIONS:
             self.functions.setdefault(node.get("name", "?"), set()).add(self._first(node))
+
+    def initial(self, node: Node, kind: Type) -> tuple[int | float, ...]:
+        """Return the values of a constant variable, if they are known."""
+        return initial_values(node, kind, type_text(node), self.constants)
 
     def _first(self, node: Node) -> str:
         """Return the id of the first declaration of what `node` declares."""

@@ -128,7 +128,8 @@ class _Statements(Expressions):
             storage = "static"
         taken = node["id"] in self._exposed or storage == "static"
         linkage = linkage_of(node) if node.get("storageClass") == "extern" else ""
-        symbol = Symbol(node.get("name", "?"), kind, place(node), storage, taken, linkage)
+        initial = self._unit.initial(node, kind) if storage == "static" else ()
+        symbol = Symbol(node.get("name", "?"), kind, place(node), storage, taken, linkage, initial)
         self._symbols[node["id"]] = self._by_name[symbol.name] = symbol
         if is_reference:
             self._references.add(symbol)
