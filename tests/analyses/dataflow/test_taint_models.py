@@ -198,9 +198,12 @@ SINKS = {
                        "void *p; if (n < 100) posix_memalign(&p, 8, n);"),
     "alloca": ("keep(__builtin_alloca(n));", "if (n < 100) keep(__builtin_alloca(n));"),
     "array": ("char all[n]; keep(all);", "if (n < 100) { char all[n]; keep(all); }"),
+    "by_value": ("struct job job = {1, {0}}; strncpy(job.text, text, 63); started(job);",
+                 "struct job job = {1, {0}}; strncpy(job.text, zeros, 63); good_started(job);"),
     "pointer": ("int (*run)(const char *) = k ? system : puts; run(text);",
                 'int (*run)(const char *) = k ? system : puts; run("x");'),
 }  # fmt: skip
+IN_CALLEE = ("vprintf", "by_value")  # whose sinks are in OTHER
 HEAD = """
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -221,6 +224,9 @@ HEAD = """
 #include <unistd.h>
 #include <wchar.h>
 #include <wordexp.h>
+struct job { int k; char text[64]; };
+void started(struct job job);
+void good_started(struct job job);
 void keep(void *);
 char *copied(const char *text);
 void va(int k, const char *format, ...);
@@ -247,6 +253,8 @@ static int printed(char *to, const char *format, ...) {
 static char *call(char *(*f)(const char *)) { return f("X"); }
 """
 OTHER = """
+void started(struct job job) { system(job.text); } /* BAD */
+void good_started(struct job job) { system(job.text); }
 char *copied(const char *text) { return strdup(text); }
 void va(int k, const char *format, ...) {
   va_list rest;
@@ -276,7 +284,7 @@ def two_files(folder: Path) -> None:
             calls.append(f"{twin}_{name}(k);")
     for name, bodies in SINKS.items():
         for twin, body in zip(("bad", "good"), bodies, strict=True):
-            mark = "" if twin == "good" or name == "vprintf" else " /* BAD */"
+            mark = "" if twin == "good" or name in IN_CALLEE else " /* BAD */"
             head = f"void use_{twin}_{name}(char *text, size_t n, int k)"
             there.append("static char zeros[100], buffer[100];" if name == "system" else "")
             there.append(f"{head} {{ {body} }}{mark}")

@@ -15,7 +15,7 @@ from kleene.analyses.dataflow.data_graph import DataGraph, EdgeKind
 from kleene.analyses.dataflow.evidence import Evidence, calls_with_roles, operands_of
 from kleene.analyses.points_to.library.language import RESULT, Cleans, Passes, Place, Taints
 from kleene.base.arrays import I64, Ints, ragged
-from kleene.ir.codes import GlobalFlag, ValueKind
+from kleene.ir.codes import GlobalFlag, Passing, ValueKind
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,6 +121,7 @@ class _Finder:
                     self._clean(row, role.place)
         self._command_line()
         self._variables()
+        self._copied()
         graph = self.graph
         columns = np.array(self.edges, np.int64).reshape(-1, 3)
         whole = DataGraph(
@@ -166,6 +167,24 @@ class _Finder:
         ]
         is_result = role.to.position == RESULT
         targets = [self.first + row] if is_result else self._contents(row, role.to)
+        self._connect(sources, targets, row)
+
+    def _copied(self) -> None:
+        """What calls pass by value gets to the callee's copy."""
+        program, calls = self.program, self.context.calls
+        passed, starts = program.passed, program.function_table.argument_offsets
+        for at in passed.operand[passed.passing == Passing.BYVAL].tolist():
+            row = int(np.searchsorted(self.table.offsets, at, side="right")) - 1
+            nth = at - int(self.table.offsets[row]) - 1
+            sources = contents(self.context, int(self.table.operands[at])).tolist()
+            for function in calls.function[calls.call == row].tolist():
+                formal = int(starts[function]) + nth
+                if formal >= starts[function + 1]:
+                    continue
+                copy = contents(self.context, program.bases[ValueKind.ARGUMENT] + formal)
+                self._connect(sources, copy.tolist(), row)
+
+    def _connect(self, sources: list[int], targets: list[int], row: int) -> None:
         hub = self.n_names  # one name between them: there may be thousands of each
         self.n_names += 1
         self.edges += [(source, hub, row) for source in sources]

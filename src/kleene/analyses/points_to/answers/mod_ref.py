@@ -3,8 +3,9 @@
 Loads, stores and atomics count with the bytes they touch. A call of code that is not here counts
 by what it is given: all storage that its pointer arguments lead to, directly or through pointers in
 it, is read, and written too unless the declaration promises not to; LLVM's own intrinsics touch
-only what they are given directly. An external without a model may also touch all that escaped, and
-call every function that did; so may inline assembly touch it, and instructions not understood.
+only what they are given directly. A call that passes a struct by value reads it, to copy it. An
+external without a model may also touch all that escaped, and call every function that did; so may
+inline assembly touch it, and instructions not understood.
 
 **Regions.** Accesses through pointers with equal sets touch the same objects: such accesses form a
 *group*. Objects that are in the same groups are a *region*: no access tells them apart. What a
@@ -27,7 +28,15 @@ from kleene.analyses.points_to.answers.sets import Solved, unpacked
 from kleene.analyses.points_to.memory_model import AllocationKind
 from kleene.base.arrays import I32, I64, U64, Bools, Ints, distinct, offsets_of, ragged
 from kleene.graphs import Graph, Rows, strong_components
-from kleene.ir.codes import CALLS, ArgumentFlag, ConstantKind, GlobalFlag, Opcode, ValueKind
+from kleene.ir.codes import (
+    CALLS,
+    ArgumentFlag,
+    ConstantKind,
+    GlobalFlag,
+    Opcode,
+    Passing,
+    ValueKind,
+)
 from kleene.results.call_graph import CallGraph
 
 _READS = (Opcode.LOAD, Opcode.ATOMICRMW, Opcode.CMPXCHG)
@@ -253,7 +262,9 @@ class EffectFinder:
     @cached_property
     def direct(self) -> DirectAccesses:
         """What single instructions touch."""
-        parts = [self._loads_and_stores, self._given_outside, self._own_storage]
+        parts = [
+            self._loads_and_stores, self._given_outside, self._own_storage, self._passed_by_value
+        ]  # fmt: skip
         n_before, columns = 0, []
         for row, group, is_write, groups, _ in parts:
             columns.append((row, group + n_before, is_write))
@@ -349,6 +360,24 @@ class EffectFinder:
         is_write = np.repeat([False, True], len(row))
         groups = Rows(offsets_of(lengths), objects)
         return np.tile(row, 2), np.tile(group, 2), is_write, groups, np.zeros(len(own), bool)
+
+    @cached_property
+    def _passed_by_value(self) -> tuple[I64, I64, Bools, Rows, Bools]:
+        """The structs that calls copy for their callees, which they read: the same columns.
+
+        The callee's own accesses are to its copy.
+        """
+        program, solution = self._program, self._solution
+        passed, table = program.passed, program.instructions
+        chosen = np.flatnonzero(passed.passing == Passing.BYVAL)
+        at = passed.operand[chosen].astype(np.int64)
+        row = np.searchsorted(table.offsets, at, side="right") - 1
+        pointer = table.operands[at]
+        held = unpacked(solution, solution.row_of[pointer])
+        n_bytes = program.types.size[passed.type[chosen]].astype(np.int64)
+        touched = self._geometry.touched_rows(held, n_bytes)
+        group = np.arange(len(at))
+        return row, group, np.zeros(len(at), bool), touched, solution.unknown[pointer]
 
     def _arguments_outside(self) -> tuple[I64, I64, Bools, Bools]:
         """Return the pointers that code outside is given: calls, nodes, whether far, and written.
