@@ -303,3 +303,40 @@ def test_each_source_and_each_sink_of_the_library_across_two_files(tmp_path: Pat
     bad = {line for line in lines if "BAD" in line}
     found = {lines[one.span.line - 1] for one in result.findings() if one.span}
     assert (sorted(bad - found), sorted(found - bad)) == ([], [])
+
+
+LENGTHS = """
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+struct input { size_t n; char text[64]; size_t behind; };
+extern struct input *unknown(void);
+static char to[100];
+int main(int argc, char **argv) {
+  struct input in = {argc, {0}, argc};
+  fread(in.text, 1, 63, stdin);
+  memcpy(to, in.text, in.n); /* before what comes in */
+  memcpy(to, in.text, in.behind); /* BAD */
+  char *comma = strchr(argv[1], ',');
+  if (comma) memcpy(to, argv[1], comma - argv[1]); /* the length of a text that is there */
+  struct input *other = unknown();
+  memcpy(to, other->text, other->n); /* nothing is known of it */
+  char *storage = malloc(4096);
+  ssize_t n = storage ? read(0, storage, 4096) : 0;
+  for (char *at = storage; at < storage + n;) {
+    uint32_t length = *(uint32_t *)at;
+    memcpy(to, at + 4, length); /* BAD */
+    at += length + 4;
+  }
+}
+"""
+
+
+def test_lengths_that_come_from_outside_and_those_that_do_not(tmp_path: Path) -> None:
+    source = tmp_path / "program.c"
+    source.write_text(LENGTHS)
+    found = kleene.load(source).dataflow(client="taint", device="cpu").findings()
+    bad = [number for number, line in enumerate(LENGTHS.splitlines(), 1) if "BAD" in line]
+    assert [one.span.line for one in found if one.span] == bad

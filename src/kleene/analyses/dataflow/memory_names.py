@@ -61,6 +61,7 @@ class MemoryNames:
         is_exact: per load, whether it reads what was stored.
         n_bytes: per name, how many bytes it has if these are always read and written as a whole; 0.
         region: per name, a region of points-to that it is, or one of them; -1 for groups and calls.
+        outside: the name of what an unknown pointer may lead to.
         memory: the names within functions.
         constant_names: the names of regions, and of loads of these alone, that nothing can write.
     """
@@ -77,6 +78,7 @@ class MemoryNames:
     is_exact: Bools
     n_bytes: I64
     region: I64
+    outside: int
     memory: MemorySSA
     constant_names: I64
 
@@ -202,7 +204,7 @@ class _Generator:
         n_bytes[first:] = self.n_bytes[region[first:]]
         return MemoryNames(
             self.split, *names.table(), instruction, is_outside, load, load_offsets, loaded,
-            is_exact, n_bytes, region, memory, self._constants(),
+            is_exact, n_bytes, region, self.outside, memory, self._constants(),
         )  # fmt: skip
 
     def _constants(self) -> I64:

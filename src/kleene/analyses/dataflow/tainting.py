@@ -14,8 +14,9 @@ from kleene.analyses.dataflow.context import Context
 from kleene.analyses.dataflow.data_graph import DataGraph, EdgeKind
 from kleene.analyses.dataflow.evidence import Evidence, calls_with_roles, operands_of
 from kleene.analyses.points_to.library.language import RESULT, Cleans, Passes, Place, Taints
-from kleene.base.arrays import I64, Ints, ragged
-from kleene.ir.codes import GlobalFlag, Passing, ValueKind
+from kleene.analyses.points_to.memory_model import UNKNOWN_OFFSET, AllocationKind
+from kleene.base.arrays import I64, Bools, Ints, ragged
+from kleene.ir.codes import GlobalFlag, Opcode, Passing, ValueKind
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,12 +25,14 @@ class Tainting:
 
     Attributes:
         evidence: where it gets to.
+        numbers: where it gets to as a number, as far as is known.
         sources: the instruction by which data comes in, by the name that it comes to; -1: `main`.
         called: what each of these calls, in words.
         cleaned: the calls behind which what a value points to is harmless, by the value.
     """
 
     evidence: Evidence
+    numbers: Evidence
     sources: dict[int, int]
     called: dict[int, str]
     cleaned: dict[int, list[int]]
@@ -88,13 +91,40 @@ def carriers(context: Context, at: int, n_loads: int) -> I64:
 
 
 def _held(context: Context, rows: Ints) -> I64:
-    """Return all objects of the allocations that points-to sets lead into."""
+    """Return what points-to sets lead to: these objects, and those behind them in storage.
+
+    Data that comes in at a byte of an allocation is there and behind; what is before stays.
+    """
     points_to = context.points_to
-    allocation = points_to.system.locations.allocation
-    offsets = points_to.system.problem.allocation_offsets
-    sets = [allocation[points_to.solution.rows.objects(row)] for row in rows.tolist()]
-    chosen = np.unique(np.concatenate([np.empty(0, np.int64), *sets])).astype(np.int64)
-    return ragged(offsets[chosen], offsets[chosen + 1])[1]
+    locations, offsets = points_to.system.locations, points_to.system.problem.allocation_offsets
+    sets = [points_to.solution.rows.objects(row) for row in rows.tolist()]
+    objects = np.unique(np.concatenate([np.empty(0, np.int64), *sets])).astype(np.int64)
+    allocation = locations.allocation[objects].astype(np.int64)
+    chosen, which = np.unique(allocation, return_inverse=True)
+    first = np.full(len(chosen), np.iinfo(np.int64).max)
+    byte = np.where(locations.byte[objects] == UNKNOWN_OFFSET, 0, locations.byte[objects])
+    np.minimum.at(first, which, byte)
+    owner, held = ragged(offsets[chosen], offsets[chosen + 1])
+    at = locations.byte[held]
+    is_behind = (at + np.maximum(locations.n_bytes[held], 1) > first[owner]) | (at < 0)
+    return held[is_behind | (locations.stride[held] > 0)]
+
+
+def _is_vague(context: Context) -> Bools:
+    """Return the names of memory that are anywhere in storage from the heap, or anywhere at all.
+
+    Allocators of a program's own keep everything in such: what comes in by one call, and the
+    numbers of all other parts. So may an unknown pointer lead to both.
+    """
+    points_to, graph = context.points_to, context.data
+    locations, allocations = points_to.system.locations, points_to.system.allocations
+    anywhere = locations.byte == UNKNOWN_OFFSET
+    anywhere &= allocations.kind[locations.allocation] == AllocationKind.HEAP
+    region = points_to.regions.of_object[anywhere]
+    found = np.zeros(graph.n_names, bool)
+    found[graph.first_memory + region[region >= 0]] = True
+    found[graph.first_memory + graph.memory.outside] = True
+    return found
 
 
 class _Finder:
@@ -135,10 +165,25 @@ class _Finder:
         more = np.zeros(self.n_names - graph.n_names, bool)
         # What a call outside reads gets to what it writes only if its model says so.
         kinds = ~(EdgeKind.INDEX | EdgeKind.PASSED)
-        evidence = Evidence(
-            self.context, whole, np.append(self.gen, more), np.append(self.kill, more), kinds
-        )
-        return Tainting(evidence, self.sources, self.called, self.cleaned)
+        gen, kill = np.append(self.gen, more), np.append(self.kill, more)
+        evidence = Evidence(self.context, whole, gen, kill, kinds)
+        # Where a text is says nothing of where it ends: p - q is no number from there.
+        kill |= np.append(self._differences() | _is_vague(self.context), more)
+        numbers = Evidence(self.context, whole, gen & ~kill, kill, kinds)
+        return Tainting(evidence, numbers, self.sources, self.called, self.cleaned)
+
+    def _differences(self) -> Bools:
+        """Return the differences of addresses."""
+        found = np.zeros(self.graph.n_names, bool)
+        rows = np.flatnonzero(self.table.opcode == Opcode.SUB)
+        both = np.ones(len(rows), bool)
+        for k in (0, 1):
+            made = self.table.operands[self.table.offsets[rows] + k].astype(np.int64) - self.first
+            is_address = made >= 0
+            is_address[is_address] = self.table.opcode[made[is_address]] == Opcode.PTRTOINT
+            both &= is_address
+        found[self.first + rows[both]] = True
+        return found
 
     def _contents(self, row: int, place: Place) -> list[int]:
         """Return the names of memory that a role is about."""

@@ -41,10 +41,10 @@ def findings(context: Context) -> Iterator[Finding]:
             span = span_of(context, made) or span_of(context, row)
             if span is None or (span.file, span.line) in seen:
                 continue
-            if not found.evidence.has(np.array([name]))[0]:
+            if not found.numbers.has(np.array([name]))[0]:
                 continue
             seen.add((span.file, span.line))
-            way = found.evidence.path(name)
+            way = found.numbers.path(name)
             source = found.called.get(way.start, "outside")
             begin = found.start(way.start)
             said = f"data comes in by {source}" if begin else ""

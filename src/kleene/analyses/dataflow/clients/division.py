@@ -54,17 +54,17 @@ def findings(context: Context) -> Iterator[Finding]:
         name = int(context.split.operand[table.offsets[row] + 1])
         if never[name] or not context.block_is_reached[table.block[row]]:
             continue
-        for evidence, what in ((zero, "0"), (outside.evidence, "a number from outside")):
+        for evidence, what in ((zero, "0"), (outside.numbers, "a number from outside")):
             span = span_of(context, row)
             if span is None or span in seen or not evidence.has(np.array([name]))[0]:
                 continue
             seen.add(span)
             way = evidence.path(name)
-            begin = outside.start(way.start) if evidence is outside.evidence else []
+            begin = outside.start(way.start) if evidence is outside.numbers else []
             path = [*steps(context, way, row, what, before=begin), Location(span, "it divides")]
             function = program.functions[int(program.instruction_function[row])].name
             message = "the divisor may be 0"
-            if evidence is outside.evidence:
+            if evidence is outside.numbers:
                 message += ": it comes from outside and is not tested"
             yield Finding(rules.DIVISION_BY_ZERO, span, message, function, path=tuple(path))
             break

@@ -30,14 +30,14 @@ def findings(context: Context) -> Iterator[Finding]:
     """Yield a finding for each argument that comes from outside and is trusted."""
     program, table = context.program, context.program.instructions
     found = tainted(context)
-    evidence = found.evidence
     seen = set()
     for row, at, called, role in trusted(context):
         if role.use == "address":
             continue
         value, name = int(table.operands[at]), int(context.split.operand[at])
-        names = np.array([name])
+        names, evidence = np.array([name]), found.evidence
         if role.use in _SIZES:
+            evidence = found.numbers
             if is_bounded(context, names, _MOST)[0]:
                 continue
         else:
