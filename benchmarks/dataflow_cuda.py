@@ -91,6 +91,11 @@ class _Functions:
         return leave
 
 
+def generated(n_names: int) -> Constraints:
+    """Return the constraints of generated functions, so many names or a few more."""
+    return _Functions(1).constraints(n_names)
+
+
 def repeated(one: Constraints, n_names: int) -> Constraints:
     """Return copies of constraints side by side, as many as make so many names."""
     count = -(-n_names // one.n_names)
@@ -121,7 +126,7 @@ def main(arguments: list[str]) -> None:
         np.savez_compressed(arguments[1], **{name: getattr(found, name) for name in _COLUMNS})
         return
     table = Table("dataflow_cuda", (__doc__ or "").splitlines()[0])
-    tile = _Functions(1).constraints(SIZES[0])
+    tile = generated(SIZES[0])
     inputs = {f"generated, {n:,}": partial(repeated, tile, n) for n in SIZES}
     if arguments:
         columns = np.load(arguments[0])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 import pytest
 
@@ -236,3 +238,18 @@ def test_last_uses_are_those_after_which_a_variable_is_dead() -> None:
     points = Strategy(up=frozenset({Where.LAST_USES})).points(function.flow, function.accesses())
     assert points.up_point.tolist() == [2]
     assert variables == {"v": 0}
+
+
+@pytest.mark.parametrize("strategy", ["essa", "ssi", "null", "stephenson"])
+def test_threads_find_the_names_of_one(strategy: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys.modules[split.__module__], "_WORTH_A_THREAD", 1)
+    for seed in range(10):
+        function = random_function(np.random.default_rng(seed), n_blocks=20, n_variables=9)
+        accesses = function.accesses()
+        alone = split(function.flow, accesses, strategy)
+        for threads in (2, 3, 20):
+            found = split(function.flow, accesses, strategy, threads=threads)
+            for column in ("variable", "kind", "point", "offsets", "operands", "name"):
+                ours, theirs = getattr(found, column), getattr(alone, column)
+                assert np.array_equal(ours, theirs), (seed, threads, column)
+                assert ours.dtype == theirs.dtype

@@ -36,7 +36,7 @@ class Context:
             accesses through null go on.
         whole_program: whether arguments, results and memory are followed.
         device: where points-to and the constraints on values are solved.
-        threads: of the CPU, for points-to.
+        threads: of the CPU, at most; one by default.
         models: files with models and roles of functions, besides those that come with Kleene.
         lines: further roles, as lines of such a file.
         context: 1 for results of functions by call site, 0 for one result of all calls.
@@ -83,7 +83,9 @@ class Context:
     @cached_property
     def split(self) -> SplitProgram:
         """The program's values with names for what is learnt about them."""
-        return split_for_values(self.program, self.flow, trusts_flags=not self.wraps)
+        return split_for_values(
+            self.program, self.flow, trusts_flags=not self.wraps, threads=self.threads or 1
+        )
 
     @cached_property
     def values(self) -> ValueConstraints:
@@ -104,7 +106,7 @@ class Context:
     @cached_property
     def facts(self) -> ValueFacts:
         """What is known of all names: bounds, bits, and which blocks and edges are reached."""
-        return solve(self.values.constraints, device=self.device)
+        return solve(self.values.constraints, device=self.device, threads=self.threads)
 
     @cached_property
     def data(self) -> DataGraph:

@@ -28,7 +28,7 @@ _DEEPEST = 4  # how many fields of fields
 
 
 def split_for_values(
-    program: Program, flow: ControlFlow | None = None, *, trusts_flags: bool
+    program: Program, flow: ControlFlow | None = None, *, trusts_flags: bool, threads: int = 1
 ) -> SplitProgram:
     """Return the program's values with names for bounds, bits and nullness."""
 
@@ -44,7 +44,7 @@ def split_for_values(
             branches.up_point,
         )
 
-    return split_program(program, points, flow=flow)
+    return split_program(program, points, flow=flow, threads=threads)
 
 
 def refining_uses(program: Program) -> tuple[I64, I64]:

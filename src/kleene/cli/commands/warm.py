@@ -68,10 +68,15 @@ with interpreted(False):
 """,
     "dataflow": """\
 from kleene.solvers.dataflow import BitConstraints, ConstraintBuilder, Operator, solve, solve_bits
+from kleene.solvers.dataflow.shares import parts_of
 build = ConstraintBuilder()
-build.define(build.names(1), Operator.CONSTANT, width=32, attribute=1)
+one, *two = build.names(3)
+build.define([one], Operator.CONSTANT, width=32, attribute=1)
+build.define(two, Operator.FREEZE, [one, one], width=32)
 with interpreted(False):
-    solve(build.constraints()), solve_bits(BitConstraints([1], [0], [0, 0], []))
+    constraints = build.constraints()
+    solve(constraints), parts_of(constraints.schedule, 2)
+    solve_bits(BitConstraints([1], [0], [0, 0], []))
 """,
     "memory SSA": """\
 from kleene.transforms.memory_ssa import MemoryAccesses, MemoryRole, memory_ssa

@@ -7,15 +7,20 @@ operands. Names are numbered from 0; nothing here knows what they stand for.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kleene.base.arrays import I32, I64, U8, Bools, Ints, csr, offsets_of, ragged
+from kleene.base.arrays import I32, I64, U8, Bools, Ints, offsets_of, ragged
 from kleene.graphs import Graph, depth_first, strong_components
+from kleene.kernels import compiled
+from kleene.kernels.threads import side_by_side
+from kleene.solvers.dataflow import placing
 from kleene.solvers.dataflow.codes import STRIDE, Operator, Predicate
 
+_WORTH_THREADS = 100_000  # operands: some milliseconds
+_INTERPRETED_S_AN_OPERAND = 2e-6
 _MOST_THRESHOLDS = 48  # of one component: bounds may stop at each of them
 
 
@@ -47,30 +52,23 @@ class Schedule:
     users: I32
 
     @classmethod
-    def of(cls, n_names: int, offsets: I64, operands: I32) -> Schedule:
+    def of(cls, n_names: int, offsets: I64, operands: I32, threads: int = 1) -> Schedule:
         """Return the schedule of names with these operands; it depends on nothing else."""
         graph = Graph(offsets, operands).reverse()
-        components = strong_components(graph)
         # Names that read nothing first: their trees are the last in reverse postorder.
         reads_nothing = np.diff(offsets) == 0
         roots = np.concatenate([np.flatnonzero(reads_nothing), np.flatnonzero(~reads_nothing)])
-        order = np.empty(n_names, np.int32)
-        order[n_names - 1 - depth_first(graph, roots.astype(np.int32)).post] = np.arange(n_names)
-        _, by_component = csr(components.component[order], components.n_components)
-        order = order if by_component is None else order[by_component]
-        place_of = np.empty(n_names, np.int32)
-        place_of[order] = np.arange(n_names, dtype=np.int32)
-        sizes = np.bincount(components.component, minlength=components.n_components)
-        lengths = np.diff(offsets)[order]
-        ends = offsets_of(lengths)
-        edge = np.repeat(offsets[order] - ends[:-1], lengths)
-        edge += np.arange(len(edge))
-        by_place = Graph(ends, place_of[operands[edge]])
-        users = by_place.reverse()
-        return cls(
-            order, place_of, offsets_of(sizes), components.is_cyclic().astype(np.uint8),
-            by_place.offsets, by_place.targets, users.offsets, users.targets,
-        )  # fmt: skip
+        components, tree = side_by_side(
+            threads if len(operands) >= _WORTH_THREADS else 1,
+            partial(strong_components, graph),
+            partial(depth_first, graph, roots.astype(np.int32)),
+        )
+        with compiled.sized(len(operands) * _INTERPRETED_S_AN_OPERAND, placing.UNIT):
+            order, place_of, starts, is_cyclic, ends, places = placing.placed(
+                tree.post, components.component, components.n_components, offsets, operands
+            )
+        users = Graph(ends, places).reverse()
+        return cls(order, place_of, starts, is_cyclic, ends, places, users.offsets, users.targets)
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,6 +114,13 @@ class Constraints:
     def schedule(self) -> Schedule:
         """The order in which names are evaluated."""
         return Schedule.of(self.n_names, self.offsets, self.operands)
+
+    def scheduled(self, threads: int) -> Schedule:
+        """Return the schedule, which so many threads find if it is not known."""
+        if "schedule" not in self.__dict__:
+            found = Schedule.of(self.n_names, self.offsets, self.operands, threads)
+            self.__dict__["schedule"] = found
+        return self.schedule
 
     @cached_property
     def thresholds(self) -> tuple[I32, I64, I64, I64]:

@@ -137,14 +137,16 @@ def solve(
     facts: I64, operator: U8, width: U8, attribute: I64, offsets: I64, operands: I32, given: I64,
     user_offsets: I64, users: I32, component_offsets: I64,
     is_cyclic: U8, threshold_set: I32, threshold_offsets: I64, signed: I64, unsigned: I64,
-    narrowing: int, is_due: U8, counts: I64,
+    narrowing: int, is_due: U8, components: I32, result: int, counts: I64,
 ) -> None:  # fmt: skip
-    """Compute the facts of all names; the row behind those of the names is for results.
+    """Compute the facts of some components, whose operands are known or come first.
 
-    `counts` becomes the number of evaluations upwards and downwards.
+    The row `result` is for results. `counts` becomes the number of evaluations upwards and
+    downwards. Several calls may run at once where none reads what another computes: what they
+    write (facts, `is_due` and its groups) is then in different places.
     """
-    result = len(operator) * STRIDE
-    for component in range(len(component_offsets) - 1):
+    for at in range(len(components)):
+        component = components[at]
         start, end = component_offsets[component], component_offsets[component + 1]
         if is_cyclic[component] == 0:
             evaluate(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -14,6 +15,7 @@ from kleene.base.arrays import I32, I64, U64
 from kleene.base.device import Device
 from kleene.base.errors import SourceError
 from kleene.kernels import compiled, launch
+from kleene.kernels.threads import Threads
 from kleene.solvers.dataflow.codes import STRIDE
 from kleene.solvers.dataflow.compiled import UNIT
 from kleene.solvers.dataflow.constraints import Constraints, Schedule, checked
@@ -28,10 +30,15 @@ _NARROWING = 2
 # Names from which on a GPU is faster, unless more than this share of them are in one component,
 # which is one block's work: see benchmarks/results/dataflow_cuda.md.
 _WORTH_A_GPU, _LARGEST_SHARE = 1_000_000, 0.05
+_WORTH_THREADS = 20_000  # names: some milliseconds
 
 
 def solve(
-    constraints: Constraints, *, narrowing: int = _NARROWING, device: Device | str = Device.CPU
+    constraints: Constraints,
+    *,
+    narrowing: int = _NARROWING,
+    device: Device | str = Device.CPU,
+    threads: int | None = None,
 ) -> ValueFacts:
     """Return facts that satisfy all constraints on values: the least ones but for rounding.
 
@@ -45,13 +52,14 @@ def solve(
         narrowing: how often a component is evaluated again after it has become stable.
         device: where. "auto" takes a GPU, if one answers, from a million names on that are not in
             one large cycle. The facts are the same.
+        threads: of the CPU, at most; one by default, and one where more would not pay. They share
+            names that no operands join, such as those of functions looked at alone; the largest
+            cycle of a whole program is for one of them. Facts and counts are the same.
 
     Raises:
         SourceError: no GPU can be used (`kernels/no-gpu`), or the device has too little memory
             (`dataflow/gpu-memory`).
     """
-    from kleene.solvers.dataflow import cpu
-
     checked(constraints)
     if _is_for_gpu(constraints, Device(device)):
         from kleene.solvers.dataflow import cuda
@@ -59,19 +67,52 @@ def solve(
         rows, evaluated = cuda.solve(constraints, narrowing)
         up, down = evaluated.tolist()
         return ValueFacts(constraints, rows, (up, down))
-    n, schedule = constraints.n_names, constraints.schedule
-    threshold_set, threshold_offsets, signed, unsigned = constraints.thresholds
-    facts: I64 = np.zeros((n + 1) * STRIDE, np.int64)
-    counts: I64 = np.zeros(2, np.int64)
-    run: Any = cpu.solve  # which takes the columns one by one
-    with compiled.sized(n * _INTERPRETED_S_A_NAME, UNIT):
-        run(
-            facts, *constraints.by_place, schedule.user_offsets, schedule.users,
-            schedule.component_offsets, schedule.is_cyclic, threshold_set[schedule.order],
-            threshold_offsets, signed, unsigned, narrowing, np.zeros(2 * n, np.uint8), counts,
+    return _solve_cpu(constraints, narrowing, threads)
+
+
+def _solve_cpu(constraints: Constraints, narrowing: int, threads: int | None) -> ValueFacts:
+    """Solve on one thread or, where there are shares of the work, on several."""
+    from kleene.solvers.dataflow import cpu, shares
+
+    n = constraints.n_names
+    # Interpreting holds Python's lock.
+    threads = 1 if n < _WORTH_THREADS or compiled.is_interpreting() else threads or 1
+    schedule = constraints.scheduled(threads)
+    units, n_shares = ((UNIT, shares.UNIT), 4 * threads) if threads > 1 else ((UNIT,), 1)
+    with compiled.sized(n * _INTERPRETED_S_A_NAME, *units), Threads(threads) as several:
+        thresholds, by_place, parts = several.run(
+            (
+                lambda: constraints.thresholds,
+                lambda: constraints.by_place,
+                partial(shares.parts_of, schedule, n_shares),
+            )
+        )
+        threshold_set, threshold_offsets, signed, unsigned = thresholds
+        columns = (
+            *by_place, schedule.user_offsets, schedule.users, schedule.component_offsets,
+            schedule.is_cyclic, threshold_set[schedule.order], threshold_offsets, signed, unsigned,
+            narrowing, np.zeros(2 * n, np.uint8),
         )  # fmt: skip
-    up, down = counts.tolist()
-    return ValueFacts(constraints, facts.reshape(-1, STRIDE)[schedule.place_of], (up, down))
+        run: Any = cpu.solve  # which takes the columns one by one
+        leaves, *parts = parts or [np.arange(len(schedule.is_cyclic), dtype=np.int32)]
+        facts: I64 = np.zeros((n + 1 + len(parts)) * STRIDE, np.int64)
+        counts: I64 = np.zeros((1 + len(parts), STRIDE), np.int64)  # a line of the cache each
+
+        def work(nth: int, components: I32) -> None:
+            run(facts, *columns, components, (n + nth) * STRIDE, counts[nth])
+
+        work(0, leaves)  # which others read
+        several.run(partial(work, nth, part) for nth, part in enumerate(parts, 1))
+        rows: I64 = np.empty((n, STRIDE), np.int64)
+        found, ends = facts.reshape(-1, STRIDE), np.linspace(0, n, threads + 1).astype(int)
+
+        def gather(start: int, end: int) -> None:
+            place = schedule.place_of[start:end]
+            np.take(found, place, axis=0, out=rows[start:end], mode="clip")
+
+        several.run(partial(gather, *pair) for pair in itertools.pairwise(ends.tolist()))
+    up, down = counts.sum(axis=0)[:2].tolist()
+    return ValueFacts(constraints, rows, (up, down))
 
 
 def _is_for_gpu(constraints: Constraints, device: Device) -> bool:

@@ -1,78 +1,21 @@
-"""Several pieces of work at once: compiled loops and NumPy's leave Python's lock to others.
+"""Several solvers at once: `race` has them do the same, and takes the first answer.
 
-`Threads` divides work; `race` has several solvers do the same, and takes the first answer.
+`Threads` divides work, and is of `kleene.kernels.threads`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextvars import copy_context
 from threading import Event
-from types import TracebackType
 from typing import Any, TypeVar
 
+from kleene.kernels.threads import ALONE, Threads
+
+__all__ = ["ALONE", "NEVER", "AbandonedError", "Stop", "Threads", "race", "settle"]
+
 Found = TypeVar("Found")
-
-
-class Threads:
-    """Some threads, of which none is left when the block ends; one is the caller's own."""
-
-    def __init__(self, n: int) -> None:
-        self.n = n
-        self.is_ending = False  # a piece that takes long looks now and then, and returns
-        self._pool = ThreadPoolExecutor(n - 1) if n > 1 else None
-
-    def __enter__(self) -> Threads:
-        return self
-
-    def __exit__(
-        self,
-        _kind: type[BaseException] | None,
-        error: BaseException | None,
-        _place: TracebackType | None,
-    ) -> None:
-        """Wait for what is still running, be it interrupted once more meanwhile."""
-        self.is_ending = True
-        if self._pool:
-            try:
-                self._pool.shutdown(cancel_futures=True)
-            except BaseException:
-                self._pool.shutdown()
-                raise
-        # Ctrl-C while Numba turns values into Python's comes out as errors of Python itself
-        while isinstance(error, SystemError):
-            error = error.__cause__
-            if isinstance(error, KeyboardInterrupt):
-                raise error
-
-    def run(self, pieces: Iterable[Callable[[], Any]]) -> list[Any]:
-        """Return what each piece returns; if any raises, that is raised when all have ended."""
-        work = list(pieces)
-        results: list[Any] = [None] * len(work)
-        places = iter(range(len(work)))  # whoever is free takes the next
-
-        def take() -> None:
-            for place in places:
-                if self.is_ending:
-                    return
-                results[place] = work[place]()
-
-        n_others = min(self.n, len(work)) - 1
-        others = [self._pool.submit(take) for _ in range(n_others)] if self._pool else []
-        try:
-            take()
-        except BaseException:
-            self.is_ending = True
-            raise
-        finally:
-            wait(others)
-        for other in others:
-            other.result()  # raises what it raised
-        return results
-
-
-ALONE = Threads(1)
 
 
 class AbandonedError(Exception):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from kleene.base.arrays import I32, I64, U8, Bools, Ints, distinct, offsets_of, 
 from kleene.graphs import Graph
 from kleene.ir.codes import CASTS, Opcode, Predicate, TypeKind, ValueKind
 from kleene.ir.program import Program
+from kleene.kernels.threads import side_by_side
 from kleene.transforms.splitting.flow import Accesses, ControlFlow, Role
 from kleene.transforms.splitting.split import NameKind, Splitting, split
 from kleene.transforms.splitting.strategies import Points, Strategy, strategy_named
@@ -104,6 +105,7 @@ def split_program(
     *,
     among: Bools | None = None,
     flow: ControlFlow | None = None,
+    threads: int = 1,
 ) -> SplitProgram:
     """Return the program's values with names by a strategy.
 
@@ -116,9 +118,10 @@ def split_program(
             are values.
         among: which values may be split; all by default.
         flow: the program's control flow, where the caller has it.
+        threads: of the CPU, at most; one where more would not pay. The names are the same.
     """
     flow = flow or control_flow(program)
-    accesses = accesses_of(program, flow)
+    accesses = accesses_of(program, flow, threads)
     chosen = strategy_named(strategy) if isinstance(strategy, str) else strategy
     if isinstance(chosen, Strategy):
         points = chosen.points(flow, accesses)
@@ -135,7 +138,7 @@ def split_program(
     )
     if among is not None:
         variables = variables[among[variables]]
-    names = split(flow, *_only(variables, program.n_values, accesses, points))
+    names = split(flow, *_only(variables, program.n_values, accesses, points), threads=threads)
     return _beside(program, flow, accesses, variables, names)
 
 
@@ -148,14 +151,16 @@ def control_flow(program: Program) -> ControlFlow:
     return ControlFlow(Graph(offsets.astype(np.int64), targets), entries.astype(np.int32), first)
 
 
-def accesses_of(program: Program, flow: ControlFlow | None = None) -> Accesses:
+def accesses_of(program: Program, flow: ControlFlow | None = None, threads: int = 1) -> Accesses:
     """Return the definitions, uses and tests of all values that are computed.
 
     Uses come first, one for each operand that is an argument or the result of an instruction, by
     their rows in the table of operands.
     """
     flow = flow or control_flow(program)
-    rows, point = _uses(program, flow)
+    (rows, point), (tested, block, role) = side_by_side(
+        threads, partial(_uses, program, flow), partial(values_tested, program)
+    )
     arguments = np.arange(len(program.arguments))
     per_function = np.diff(program.function_table.argument_offsets)
     has_body = np.diff(program.function_table.block_offsets) > 0
@@ -163,7 +168,6 @@ def accesses_of(program: Program, flow: ControlFlow | None = None) -> Accesses:
     arguments = arguments[np.repeat(has_body, per_function)]
     instructions = np.arange(len(program.instructions))
     is_phi = program.instructions.opcode == Opcode.PHI
-    tested, block, role = values_tested(program)
     base = program.bases
     columns: list[tuple[Ints, Ints, Ints | int]] = [
         (program.instructions.operands[rows], point, Role.USE),

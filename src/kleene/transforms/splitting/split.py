@@ -15,12 +15,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import IntEnum
+from functools import partial
 
 import numpy as np
 
-from kleene.base.arrays import I32, I64, U8, Ints, csr, distinct, offsets_of
+from kleene.base.arrays import I32, I64, U8, Ints, csr, distinct, offsets_of, ragged
+from kleene.kernels.compiled import is_interpreting
+from kleene.kernels.threads import side_by_side
 from kleene.transforms.splitting.flow import Accesses, ControlFlow, Role
 from kleene.transforms.splitting.strategies import Points, Strategy, strategy_named
+
+_WORTH_A_THREAD = 50_000  # accesses: some milliseconds
 
 
 class NameKind(IntEnum):
@@ -80,7 +85,11 @@ class Splitting:
 
 
 def split(
-    flow: ControlFlow, accesses: Accesses, strategy: str | Strategy | Points = "essa"
+    flow: ControlFlow,
+    accesses: Accesses,
+    strategy: str | Strategy | Points = "essa",
+    *,
+    threads: int = 1,
 ) -> Splitting:
     """Return the variables' names, such that no fact of the strategy changes within a live range.
 
@@ -89,11 +98,93 @@ def split(
         accesses: definitions, uses and tests of all variables. Parameters are defined at the
             point In(entry).
         strategy: one of `STRATEGIES` by name, or where to split.
+        threads: of the CPU, at most; one where more would not pay. The names are the same.
     """
     chosen = strategy_named(strategy) if isinstance(strategy, str) else strategy
     points = chosen if isinstance(chosen, Points) else chosen.points(flow, accesses)
+    n_shares = min(threads, len(accesses.variable) // _WORTH_A_THREAD)
+    if n_shares <= 1 or is_interpreting():  # which holds Python's lock
+        return _split(flow, accesses, points)
+    shares = _shares(accesses, points, n_shares)
+    _ = flow.frontiers, flow.incoming, flow.is_fork, flow.is_join  # all need them
+    parts = side_by_side(n_shares, *(partial(_split, flow, *share[1:]) for share in shares))
+    return _joined(flow, accesses, [share[0] for share in shares], parts)
+
+
+def _split(flow: ControlFlow, accesses: Accesses, points: Points) -> Splitting:
+    """Return the names of variables, with splits at these points."""
     inserted = _without_definitions(flow, accesses, *_placed(flow, accesses, points))
     return _pruned(_renamed(flow, accesses, *inserted), accesses)
+
+
+def _shares(accesses: Accesses, points: Points, n: int) -> list[tuple[I64, Accesses, Points]]:
+    """Return shares of the variables with about as many accesses each, by rising number.
+
+    A share is the rows of its accesses, these, and its points. What variables are called depends
+    on nothing but their own accesses and points.
+    """
+    before = np.cumsum(np.bincount(accesses.variable))
+    starts = np.searchsorted(before, np.arange(1, n) * (before[-1] / n)) + 1
+    of_access, of_down, of_up = (
+        np.searchsorted(starts, column, side="right")
+        for column in (accesses.variable, points.down_variable, points.up_variable)
+    )
+    found = []
+    for share in range(n):
+        rows = np.flatnonzero(of_access == share)
+        down, up = of_down == share, of_up == share
+        found.append(
+            (
+                rows,
+                Accesses(accesses.variable[rows], accesses.point[rows], accesses.role[rows]),
+                Points(
+                    points.down_variable[down], points.down_point[down],
+                    points.up_variable[up], points.up_point[up],
+                ),
+            )
+        )  # fmt: skip
+    return found
+
+
+def _joined(
+    flow: ControlFlow, accesses: Accesses, rows: list[I64], parts: list[Splitting]
+) -> Splitting:
+    """Return the names of all shares in the order that they have without shares.
+
+    Names of the program come as their accesses do, then φ, σ and copies, each by variable: those
+    of a share are together there.
+    """
+    name = np.full(len(accesses.variable), -1, np.int64)
+    defined = accesses.rows(Role.DEFINITION)
+    n_defined = len(defined)
+    rank = np.full(len(accesses.variable), -1, np.int64)
+    rank[defined] = np.arange(n_defined)
+    numbers = []  # of the names of each share, among all
+    for own, part in zip(rows, parts, strict=True):
+        number = np.empty(part.n_names + 1, np.int64)
+        is_program = part.kind == NameKind.PROGRAM
+        number[:-1][is_program] = rank[own[rank[own] >= 0]]
+        number[-1] = -1  # of no name
+        numbers.append(number)
+    end = n_defined
+    for kind in (NameKind.PHI, NameKind.SIGMA, NameKind.COPY):
+        for number, part in zip(numbers, parts, strict=True):
+            chosen = np.flatnonzero(part.kind == kind)
+            number[chosen] = end + np.arange(len(chosen))
+            end += len(chosen)
+    variable, kinds = np.empty(end, np.int32), np.empty(end, np.uint8)
+    point, lengths = np.empty(end, np.int64), np.empty(end, np.int64)
+    for own, number, part in zip(rows, numbers, parts, strict=True):
+        at = number[:-1]
+        variable[at], kinds[at], point[at] = part.variable, part.kind, part.point
+        lengths[at] = np.diff(part.offsets)
+        name[own] = number[part.name]
+    offsets = offsets_of(lengths)
+    operands = np.empty(int(offsets[-1]), np.int64)
+    for number, part in zip(numbers, parts, strict=True):
+        _, places = ragged(offsets[number[:-1]], offsets[number[:-1] + 1])
+        operands[places] = number[part.operands]
+    return Splitting(flow, variable, kinds, point, offsets, operands, name)
 
 
 def _placed(flow: ControlFlow, accesses: Accesses, points: Points) -> tuple[I64, I64]:
