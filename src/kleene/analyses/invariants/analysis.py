@@ -40,7 +40,7 @@ _STRINGS_END = "strings that the C library reads in unknown objects and in field
 _WRAPS = "signed overflow wraps around"
 _MOST_INSTRUCTIONS = 3_000  # more are not interpreted function by function: some ms for each
 _WHOLE_DOMAINS = DOMAINS[:2]
-_BY_FUNCTION = (CheckKind.UNINITIALISED,)  # checks of functions by themselves
+_WRITTEN = "storage from outside, and what unknown functions outside are handed, is written by them"
 _STAYS = (
     "locals stay until their function returns, and storage from outside as long as it is used",
     "threads and signal handlers end no storage that others use meanwhile",
@@ -159,10 +159,9 @@ class Invariants:
             blocks = [block for row in rows for block in range(offsets[row], offsets[row + 1])]
             is_reached = run.context.block_is_reached[blocks].tolist()
             checks += dead_code(program, dict(zip(blocks, is_reached, strict=True)))
-        left_out = [one.value for one in _BY_FUNCTION if self._is_wanted(one)]
-        said = (f"{' and '.join(left_out)}: not checked in whole programs",) if left_out else ()
         stays = _STAYS[: 1 + has_others(program)] if self._is_wanted(CheckKind.FREED) else ()
-        assumed = (*self._assumed(program), *stays, *said)
+        written = (_WRITTEN,) if self._is_wanted(CheckKind.UNINITIALISED) else ()
+        assumed = (*self._assumed(program), *stays, *written)
         return InvariantsResult(program, answers, by_place(checks), assumed, run)
 
     def _assumed(self, program: Program) -> tuple[str, ...]:

@@ -18,7 +18,7 @@ from kleene.analyses.invariants.flat import Base, Block
 from kleene.ir.codes import ConstantKind, Opcode, ValueKind
 
 _DEFINED = -(1 << 60)  # variables for whether a phi has a value, by the phi
-_COMPUTES = {
+COMPUTES = {
     Opcode.ADD, Opcode.SUB, Opcode.MUL, Opcode.UDIV, Opcode.SDIV, Opcode.UREM, Opcode.SREM,
     Opcode.XOR, Opcode.ASHR, Opcode.ICMP, Opcode.SEXT, Opcode.GETELEMENTPTR, Opcode.BR,
     Opcode.SWITCH, Opcode.FADD, Opcode.FSUB, Opcode.FMUL, Opcode.FDIV, Opcode.FCMP, Opcode.SITOFP,
@@ -87,7 +87,7 @@ class UndefinedValues:
         Masks and shifts are left out: LLVM puts small integers into the undefined bits of larger
         ones by them.
         """
-        if opcode not in _COMPUTES:
+        if opcode not in COMPUTES:
             return
         used = operands[:1] if opcode in (Opcode.BR, Opcode.SWITCH) else operands
         flags = [

@@ -19,7 +19,9 @@ from kleene.analyses.invariants.expressions import Kind
 from kleene.analyses.invariants.floats import fits_message
 from kleene.analyses.invariants.library import calls_by_model
 from kleene.analyses.invariants.models import Bound, Touch
+from kleene.analyses.invariants.undefined import COMPUTES
 from kleene.analyses.invariants.whole.addresses import accesses, constant_numbers
+from kleene.analyses.invariants.whole.contents import Contents
 from kleene.analyses.invariants.whole.floats import FloatRanges, fit
 from kleene.analyses.invariants.whole.flow import Flow
 from kleene.analyses.invariants.whole.lifetimes import Lifetimes
@@ -240,6 +242,7 @@ class Checker:
         storage = Storage(self._context)
         flow = Flow(self._context)
         lifetimes = Lifetimes(self._context, storage, flow)
+        self._contents(storage, flow)
         rows, places, _ = accesses(self._program)
         used = list(zip(rows.tolist(), self._table.operands[places].tolist(), strict=True))
         for model, calls in calls_by_model(self._program):
@@ -270,6 +273,26 @@ class Checker:
         safe |= self._is_known(names) & (self._facts.most[names] == 0)
         message = "what is freed was allocated, and not freed before"
         self._add(CheckKind.FREED, freed, message, safe, np.zeros(len(freed), bool))
+
+    def _contents(self, storage: Storage, flow: Flow) -> None:
+        """What is read was written before; what is computed with has a value."""
+        contents = Contents(self._context, storage, flow, self._pointers)
+        rows = np.flatnonzero(self._table.opcode == Opcode.LOAD)
+        addresses = self._table.operands[self._table.offsets[rows]].tolist()
+        asked = [contents.may_be_unwritten(value) for value in addresses]
+        rows = rows[np.array(asked, bool)]
+        safe = np.array([contents.is_written(row) for row in rows.tolist()], bool)
+        nowhere = np.zeros(len(rows), bool)
+        message = "what is read was written before"
+        self._add(CheckKind.UNINITIALISED, rows, message, safe, nowhere)
+        owner = np.repeat(np.arange(len(self._table)), np.diff(self._table.offsets))
+        place = np.arange(len(owner)) - self._table.offsets[owner]
+        opcode = self._table.opcode[owner]
+        used = np.isin(opcode, tuple(COMPUTES)) & contents.is_undefined[self._table.operands]
+        used &= (place == 0) | ~np.isin(opcode, (Opcode.BR, Opcode.SWITCH))
+        rows = np.unique(owner[used])
+        nowhere = np.zeros(len(rows), bool)
+        self._add(CheckKind.UNINITIALISED, rows, "what is used has a value", nowhere, nowhere)
 
     def _callees(self) -> None:
         """A pointer that is called through is not null; inline assembly is none."""

@@ -1,0 +1,661 @@
+"""Was what a whole program reads from memory written before?
+
+Of each *origin* (a local, what an allocator returns, an argument) the bytes are followed that must
+have been written, on every path: bit k of a mask is for byte k behind the origin, and the last bit
+for all bytes from `N_BYTES` on.
+
+    struct s x;                  none
+    x.a = 1;                     those of a
+    memset(&x, 0, sizeof x);     all
+    fill(&x);                    those that `fill` has written whenever it returns
+    y = x;                       of y, those that were of x
+    read(&x)                     in `read`, those that all callers have written
+
+A pointer that comes from memory, or is one of several, reads what was written before the address of
+its object was first handed on: stored, returned, chosen among others. What is from outside was
+written there; a function outside that nobody knows writes all that it is handed. What was read once
+counts as written: other reads get the same.
+
+Masks start full, and bytes are taken away that some path, call or caller does not write: the
+greatest solution is true of every run, by induction on its length.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from kleene.analyses.dataflow.context import Context
+from kleene.analyses.invariants.library import calls_by_model, model_of
+from kleene.analyses.invariants.models import Model
+from kleene.analyses.invariants.whole.addresses import address_sums, constant_numbers
+from kleene.analyses.invariants.whole.flow import Flow
+from kleene.analyses.invariants.whole.pointers import Pointers
+from kleene.analyses.invariants.whole.storage import Storage
+from kleene.analyses.points_to.memory_model import AllocationKind
+from kleene.base.arrays import Bools
+from kleene.ir.codes import CALLS, ConstantKind, GlobalFlag, Opcode, ValueKind
+
+N_BYTES = 256
+ALL = (1 << N_BYTES + 1) - 1
+_ADDS = (Opcode.GETELEMENTPTR, Opcode.BITCAST, Opcode.ADDRSPACECAST, Opcode.FREEZE)
+_STAYS = (*_ADDS, Opcode.LOAD, Opcode.ICMP, Opcode.ALLOCA)  # they hand no address on
+_UNDEFINED = (
+    "malloc", "realloc", "reallocarray", "aligned_alloc", "memalign", "valloc", "pvalloc",
+    "posix_memalign", "alloca",
+)  # fmt: skip
+
+_Place = tuple[int, int]  # an allocation, and bytes behind its start; -1: any number
+# Where bytes are: so far behind an origin, by its number, None where that varies; or at places.
+_Source = tuple[int | frozenset[_Place], int | None]
+
+
+class _Event(NamedTuple):
+    """What happens to masks; `number` is that of an origin."""
+
+    kind: int
+    number: int = 0
+    mask: int = 0
+    distance: int = 0
+    sources: tuple[_Source, ...] = ()
+    functions: tuple[int, ...] = ()
+    row: int = 0
+
+
+_STARTS = 0  # an origin has nothing but `mask` written
+_WRITES = 1  # `mask` is written
+_COPIES = 2  # of `mask`, those of the source are written, at `distance`
+_RESULT = 3  # an origin is what `functions` return
+_CALLS = 4  # `functions` get the sources as arguments; they return if there is a `mask`
+_ESCAPES = 5  # its address is known to others
+_RETURNS = 6  # the function returns the source
+_READS = 7  # the load `row` reads `mask` of the source; 0: bytes that are not known
+
+
+def range_mask(low: int, high: int) -> int:
+    """Return the mask of the bytes from `low` on, and before `high`."""
+    if high > N_BYTES:
+        return ALL >> low << low if low <= N_BYTES else 1 << N_BYTES
+    return (1 << high) - (1 << low)
+
+
+def behind(mask: int, offset: int) -> int:
+    """Return the mask of a pointer `offset` bytes behind an origin with a mask."""
+    if not offset >= 0:
+        return 0
+    rest = ALL >> max(N_BYTES - offset, 0) << max(N_BYTES - offset, 0) if mask >> N_BYTES else 0
+    return (mask & ALL >> 1) >> offset | rest
+
+
+def before(mask: int, offset: int) -> int:
+    """Return the mask of an origin, of which a pointer `offset` bytes behind it has a mask."""
+    if not offset >= 0:
+        return 0
+    if mask == ALL:
+        return range_mask(offset, N_BYTES + 1) if offset <= N_BYTES else 0
+    return (mask & ALL >> 1) << offset & ALL >> 1
+
+
+class Contents:
+    """Which loads read only what was written before."""
+
+    def __init__(self, context: Context, storage: Storage, flow: Flow, pointers: Pointers) -> None:
+        self.context, self.storage, self.flow, self.pointers = context, storage, flow, pointers
+        self.may_hold = context.points_to.system.may_hold_pointer
+        self.program, self.table = context.program, context.program.instructions
+        self.first = self.program.bases[ValueKind.INSTRUCTION]
+        self.models = {
+            call: model for model, calls in calls_by_model(self.program) for call in calls.tolist()
+        }
+        self.argument_offsets = self.program.function_table.argument_offsets.tolist()
+        self.has_offset = self.pointers.offset.has_value
+        self._find_places()
+        self.origin_of = self._origins()
+        self.is_undefined = self._may_be_undefined()
+        n_arguments, n_functions = len(self.program.arguments), len(self.program.function_table)
+        self.entry = [ALL] * n_arguments  # written where the function begins
+        self.written = [ALL] * n_arguments  # written where it ends
+        self.returned = [ALL] * n_functions  # written of what it returns
+        self.readers: dict[int, set[int]] = defaultdict(set)  # functions that copy from allocations
+        self.captured = self._captured_arguments()
+        self.functions: dict[int, _Function] = {}
+        self.functions.update({row: _Function(self, row) for row in flow.functions})
+        self._solve()
+        self._is_written = {
+            row: is_written
+            for function in self.functions.values()
+            for row, is_written in function.answers()
+        }
+
+    def is_written(self, row: int) -> bool:
+        """Return whether the bytes that a load reads were written before."""
+        return self._is_written.get(row, True)  # else it is not reached
+
+    def may_be_unwritten(self, value: int) -> bool:
+        """Return whether an address may be of storage that starts with nothing written."""
+        return self.origin[value] in self.origin_of or bool(self.unwritten(value))
+
+    # Addresses
+
+    def _find_places(self) -> None:
+        """Find the origin of each address, and its constant distance; -1 where that varies."""
+        program, table = self.program, self.table
+        n_values = program.n_values
+        origin, distance = np.arange(n_values), np.zeros(n_values, np.int64)
+        varies = np.zeros(n_values, bool)
+        rows = np.flatnonzero(np.isin(table.opcode, _ADDS))
+        origin[rows + self.first] = table.operands[table.offsets[rows]]
+        rows = np.flatnonzero(table.opcode == Opcode.GETELEMENTPTR)
+        starts, ends = table.offsets[rows].astype(np.int64), table.offsets[rows + 1]
+        sums = address_sums(program, table.operands, starts, ends, table.about[rows])
+        is_plain = sums.is_known.copy()
+        is_plain[sums.row] = False
+        distance[rows + self.first] = np.where(is_plain, sums.constant, 0)
+        varies[rows + self.first] = ~is_plain
+        for _ in range(n_values.bit_length()):
+            distance = distance + distance[origin]
+            varies |= varies[origin]
+            origin = origin[origin]
+            distance[np.abs(distance) > 1 << 40] = 1 << 40  # code that nothing reaches
+        self.origin: list[int] = origin.tolist()
+        self.distance: list[int | None] = [
+            None if one else number
+            for one, number in zip(varies.tolist(), distance.tolist(), strict=True)
+        ]
+
+    def _origins(self) -> dict[int, list[int]]:
+        """Return the values whose storage begins with nothing written, and their allocations."""
+        system = self.context.points_to.system
+        kind, site = system.allocations.kind, system.allocations.site
+        made = np.isin(kind, (AllocationKind.STACK, AllocationKind.HEAP, AllocationKind.COPY))
+        found: dict[int, list[int]] = defaultdict(list)
+        self._is_start = np.zeros(len(kind), bool)
+        self.escaped: dict[int, int] = {}  # by allocation, what was written before it was handed on
+        for allocation in np.flatnonzero(made).tolist():
+            if kind[allocation] == AllocationKind.HEAP and not self._begins_unwritten(allocation):
+                continue
+            value = int(site[allocation])
+            is_pointer = value >= 0 and self._holds(value, allocation)
+            self._is_start[allocation] = True
+            self.escaped[allocation] = ALL if is_pointer else 0  # else it is not followed
+            if is_pointer:
+                found[value].append(allocation)
+        self._of_set: dict[int, frozenset[_Place]] = {}
+        return dict(found)
+
+    def _begins_unwritten(self, allocation: int) -> bool:
+        names = self.program.globals
+        callee = int(self.context.points_to.system.allocations.callee[allocation])
+        if not 0 <= callee < len(names):
+            return True
+        name = self.program.strings[int(names.name[callee])]
+        has_body = not names.flags[callee] & GlobalFlag.DECLARATION
+        return has_body or name in _UNDEFINED or name.startswith(("_Znwm", "_Znam"))
+
+    def _holds(self, value: int, allocation: int) -> bool:
+        """Return whether a pointer may hold an allocation."""
+        points_to = self.context.points_to
+        objects = points_to.solution.rows.objects(int(points_to.solution.row_of[value]))
+        return allocation in points_to.system.locations.allocation[objects]
+
+    def unwritten(self, value: int) -> frozenset[_Place]:
+        """Return where a pointer may point, in allocations that begin with nothing written."""
+        solution = self.context.points_to.solution
+        key = int(solution.row_of[value]) * 2 + int(solution.unknown[value])
+        if key not in self._of_set:
+            locations = self.context.points_to.system.locations
+            objects = solution.rows.objects(key // 2)
+            objects = objects[self._is_start[locations.allocation[objects]]]
+            is_exact = (locations.stride[objects] == 0) & (locations.byte[objects] >= 0)
+            byte = np.where(is_exact, locations.byte[objects], -1)
+            found = set(zip(locations.allocation[objects].tolist(), byte.tolist(), strict=True))
+            if key & 1:
+                outside = np.unique(locations.allocation[self.context.points_to.escaped])
+                found |= {(one, -1) for one in outside[self._is_start[outside]].tolist()}
+            self._of_set[key] = frozenset(found)
+        return self._of_set[key]
+
+    def bytes_of(self, row: int, place: int, size: int) -> tuple[int, int] | None:
+        """Return the least and the greatest byte, and one more, of its object that are accessed."""
+        name = int(self.context.split.operand[self.table.offsets[row] + place])
+        offset = self.pointers.offset
+        low, high = int(offset.low[name]), int(offset.high[name])
+        if not self.has_offset[name] or low < 0 or high >= 1 << 40:
+            return None
+        return low, high + size
+
+    # Values that nobody gave
+
+    def _may_be_undefined(self) -> Bools:
+        """Return the values that may be undefined, by φ, choices, arguments and results."""
+        program, table = self.program, self.table
+        found = np.zeros(program.n_values, bool)
+        constants = program.constants
+        first = program.bases[ValueKind.CONSTANT]
+        is_none = np.isin(constants.kind, (ConstantKind.UNDEF, ConstantKind.POISON))
+        found[first : first + len(constants)] = is_none
+        if not is_none.any():
+            return found
+        sources, targets = [], []
+        for row in np.flatnonzero(np.isin(table.opcode, (Opcode.PHI, Opcode.SELECT))).tolist():
+            block = int(table.block[row])
+            operands = table.operands_of(row).tolist()
+            if table.opcode[row] == Opcode.SELECT:
+                given = operands[1:]
+            else:
+                base, reached = program.bases[ValueKind.BLOCK], self.flow.predecessors(block)
+                pairs = zip(operands[::2], operands[1::2], strict=True)
+                given = [value for value, source in pairs if source - base in reached]
+            sources += given
+            targets += [self.first + row] * len(given)
+        for call, functions in self.storage.targets.items():
+            arguments = table.operands_of(call)[1:].tolist()
+            for function in functions:
+                start, end = program.function_table.argument_offsets[function : function + 2]
+                base = program.bases[ValueKind.ARGUMENT]
+                for place, value in zip(range(start, end), arguments, strict=False):
+                    sources.append(value)
+                    targets.append(base + place)
+                for block in self.flow.blocks(function):
+                    row = self.flow.rows(block)[1] - 1
+                    if table.opcode[row] == Opcode.RET and len(table.operands_of(row)):
+                        sources.append(int(table.operands_of(row)[0]))
+                        targets.append(self.first + call)
+        source, target = np.array(sources, np.int64), np.array(targets, np.int64)
+        while True:
+            new = target[found[source] & ~found[target]]
+            if not len(new):
+                return found
+            found[new] = True
+
+    # Arguments whose address is handed on
+
+    def _captured_arguments(self) -> Bools:
+        """Return the arguments that a function may store, return or choose, or others it calls."""
+        base = self.program.bases[ValueKind.ARGUMENT]
+        found = np.zeros(len(self.program.arguments), bool)
+        passed: dict[int, list[int]] = defaultdict(list)  # argument of a callee: those of callers
+        offsets = self.program.function_table.argument_offsets.tolist()
+        for function in self.flow.functions:
+            first, end = offsets[function], offsets[function + 1]
+            for block in self.flow.blocks(function):
+                for row, value, position in self.handed(block):
+                    argument = self.origin[value] - base
+                    if not first <= argument < end:
+                        continue
+                    formals = self.formals(row, position)
+                    if formals is None:
+                        found[argument] = True
+                    for one in formals or ():
+                        passed[one].append(argument)
+        waiting = np.flatnonzero(found).tolist()
+        while waiting:
+            for one in passed[waiting.pop()]:
+                if not found[one]:
+                    found[one] = True
+                    waiting.append(one)
+        return found
+
+    def handed(self, block: int) -> Iterator[tuple[int, int, int]]:
+        """Yield where a block hands an address on: the instruction, the value and its position."""
+        first, end = self.flow.rows(block)
+        may_hold = self.may_hold
+        opcodes = self.table.opcode[first:end].tolist()
+        for row, opcode in zip(range(first, end), opcodes, strict=True):
+            if opcode in _STAYS:
+                continue
+            operands = self.table.operands_of(row).tolist()
+            if opcode == Opcode.STORE:
+                operands = operands[:1]
+            for position, value in enumerate(operands):
+                if may_hold[value]:
+                    yield row, value, position
+
+    def formals(self, row: int, position: int) -> list[int] | None:
+        """Return the arguments of callees that an operand is passed to; None if it is handed on."""
+        if self.table.opcode[row] not in CALLS or position == 0:
+            return None
+        functions = self.storage.targets.get(row, [])
+        if self.context.calls.may_return_any[row]:
+            model = self.models.get(row)
+            if model is None or model.is_unknown or functions or model.keeps == position - 1:
+                return None
+            if model.returns == position - 1:
+                return None
+            return []
+        offsets = self.program.function_table.argument_offsets
+        found = []
+        for one in functions:
+            argument = int(offsets[one]) + position - 1
+            if argument >= offsets[one + 1]:
+                return None
+            found.append(argument)
+        return found
+
+    def passed(
+        self, functions: tuple[int, ...], sources: tuple[_Source, ...]
+    ) -> Iterator[tuple[int, int, int]]:
+        """Yield the functions of a call, their arguments, and the position of each."""
+        offsets = self.argument_offsets
+        for function in functions:
+            first, end = offsets[function], offsets[function + 1]
+            for position in range(min(end - first, len(sources))):
+                yield function, first + position, position
+
+    def written_by(self, functions: tuple[int, ...], position: int) -> int:
+        """Return what all of some functions write behind an argument before they return."""
+        offsets, found = self.argument_offsets, ALL
+        for function in functions:
+            first, end = offsets[function], offsets[function + 1]
+            is_there = first + position < end and function in self.functions
+            found &= self.written[first + position] if is_there else 0
+        return found
+
+    # The solution
+
+    def _solve(self) -> None:
+        callers: dict[int, set[int]] = defaultdict(set)
+        for call, targets in self.storage.targets.items():
+            for target in targets:
+                callers[target].add(int(self.program.instruction_function[call]))
+        self.callers = callers
+        waiting = set(self.functions)
+        while waiting:  # in rounds: what is handed on anywhere is known to all in the next one
+            changed: set[int] = set()
+            for row in sorted(waiting):
+                changed |= self.functions[row].run()
+            waiting = changed & self.functions.keys()
+
+
+class _Function:
+    """A function's origins, each with a mask in one large integer, and its events by block."""
+
+    def __init__(self, owner: Contents, function: int) -> None:
+        self._owner, self._function = owner, function
+        self._table, self._first = owner.table, owner.first
+        self._arguments = range(
+            *(owner.program.function_table.argument_offsets[function : function + 2].tolist())
+        )
+        self._base = owner.program.bases[ValueKind.ARGUMENT]
+        self._numbers: dict[int, int] = {}
+        self._ends: dict[int, list[_Event]] = defaultdict(list)  # φ behind blocks
+        blocks = owner.flow.blocks(function)
+        self._events = {block: list(self._read(block)) for block in blocks}
+        for block, events in self._ends.items():
+            self._events[block] += events
+        self._into: dict[int, int] = {}
+
+    def _number(self, value: int) -> int | None:
+        """Return the number of an address's origin; None if it has no mask."""
+        origin = self._owner.origin[value]
+        if origin not in self._owner.origin_of and origin - self._base not in self._arguments:
+            return None
+        return self._numbers.setdefault(origin, len(self._numbers))
+
+    def _source(self, row: int, position: int) -> _Source:
+        """Return where the bytes are that an operand points to."""
+        owner = self._owner
+        value = int(self._table.operands[self._table.offsets[row] + position])
+        number = self._number(value)
+        if number is not None:
+            return number, owner.distance[value]
+        held = owner.unwritten(value) if owner.may_hold[value] else frozenset()
+        if self._table.opcode[row] not in (Opcode.LOAD, Opcode.STORE):  # these hand nothing on
+            for one, _ in held:
+                owner.readers[one].add(self._function)
+        return held, None
+
+    # Events
+
+    def _read(self, block: int) -> Iterator[_Event]:
+        owner, table = self._owner, self._table
+        first, end = owner.flow.rows(block)
+        handed: dict[int, list[tuple[int, int]]] = defaultdict(list)
+        for row, value, position in owner.handed(block):
+            handed[row].append((value, position))
+        for row, opcode in zip(range(first, end), table.opcode[first:end].tolist(), strict=True):
+            for value, position in handed.get(row, ()):
+                yield from self._hand(row, opcode, value, position)
+            if opcode == Opcode.ALLOCA:
+                if (number := self._number(self._first + row)) is not None:
+                    yield _Event(_STARTS, number)
+            elif opcode == Opcode.LOAD:
+                yield from self._load(row)
+            elif opcode == Opcode.STORE:
+                yield from self._store(row)
+            elif opcode in CALLS:
+                yield from self._call(row)
+            elif opcode == Opcode.RET:
+                has_value = table.offsets[row] < table.offsets[row + 1]
+                yield _Event(_RETURNS, sources=(self._source(row, 0),) if has_value else ())
+
+    def _hand(self, row: int, opcode: int, value: int, position: int) -> Iterator[_Event]:
+        """Let an address be known to others from here on; of φ, where its operand comes from."""
+        owner = self._owner
+        if (number := self._number(value)) is None:
+            return
+        formals = owner.formals(row, position)
+        if formals is not None and not any(owner.captured[one] for one in formals):
+            return
+        if opcode == Opcode.PHI:
+            source = int(self._table.operands_of(row)[position + 1])
+            block = source - owner.program.bases[ValueKind.BLOCK]
+            if block in owner.flow.predecessors(int(self._table.block[row])):
+                self._ends[block].append(_Event(_ESCAPES, number))
+        else:
+            yield _Event(_ESCAPES, number)
+
+    def _load(self, row: int) -> Iterator[_Event]:
+        owner = self._owner
+        source, size = self._source(row, 0), int(owner.program.types.size[self._table.type[row]])
+        base, distance = source
+        mask = 0
+        if not isinstance(base, int):
+            mask = range_mask(0, max(size, 0))
+        elif distance is not None:
+            mask = range_mask(distance, distance + size) if distance >= 0 and size > 0 else 0
+            source = (base, 0)
+        elif self._is_start(row) and size > 0:
+            found = owner.bytes_of(row, 0, size)
+            mask = 0 if found is None else range_mask(*found)
+            source = (base, 0)
+        yield _Event(_READS, mask=mask, sources=(source,), row=row)
+        if isinstance(base, int) and distance is not None and mask:
+            yield _Event(_WRITES, base, mask & ALL >> 1)
+
+    def _is_start(self, row: int) -> bool:
+        """Return whether the origin of what is loaded is the start of its object."""
+        value = int(self._table.operands[self._table.offsets[row]])
+        return self._owner.origin[value] in self._owner.origin_of
+
+    def _store(self, row: int) -> Iterator[_Event]:
+        owner = self._owner
+        stored = int(self._table.operands[self._table.offsets[row]])
+        size = int(owner.program.types.size[owner.program.value_types[stored]])
+        number, distance = self._source(row, 1)
+        if not isinstance(number, int) or distance is None or distance < 0 or size <= 0:
+            return
+        if not owner.is_undefined[stored]:
+            yield _Event(_WRITES, number, range_mask(distance, distance + size) & ALL >> 1)
+
+    def _call(self, row: int) -> Iterator[_Event]:
+        owner = self._owner
+        callee, *arguments = self._table.operands_of(row).tolist()
+        functions = tuple(owner.storage.targets.get(row, ()))
+        leaves = bool(owner.context.calls.may_return_any[row])
+        model = owner.models.get(row) or model_of(owner.program, callee)
+        numbers = [self._number(one) for one in arguments]
+        if (owner.storage.callee(row) or "").startswith("llvm.lifetime.start"):
+            yield from (_Event(_STARTS, one) for one in numbers if one is not None)
+            return
+        if functions:
+            sources = tuple(self._source(row, 1 + place) for place in range(len(arguments)))
+            yield _Event(_CALLS, mask=int(not leaves), sources=sources, functions=functions)
+        elif leaves and model.is_unknown:
+            yield from (_Event(_WRITES, one, ALL) for one in numbers if one is not None)
+        elif leaves:
+            yield from self._modelled(row, model, arguments)
+        if (number := self._number(self._first + row)) is not None:
+            is_ours = bool(functions) and not leaves
+            yield _Event(_RESULT if is_ours else _STARTS, number, functions=functions)
+
+    def _modelled(self, row: int, model: Model, arguments: list[int]) -> Iterator[_Event]:
+        """Yield what a function of the library writes for certain."""
+        owner = self._owner
+        for touch in model.touches:
+            size = touch.size
+            if not touch.is_write or not touch.is_exact or touch.argument >= len(arguments):
+                continue
+            number, distance = self._source(row, 1 + touch.argument)
+            if not isinstance(number, int) or distance is None or distance < 0 or size is None:
+                continue
+            if size.lengths or size.room is not None or max(size.arguments) >= len(arguments):
+                continue
+            given = [arguments[one] for one in size.arguments]
+            is_number, found = constant_numbers(owner.program, np.array(given, np.int64))
+            n_bytes = size.constant + int(np.prod(found)) if is_number.all() else 0
+            mask = range_mask(distance, distance + n_bytes) & ALL >> 1 if n_bytes > 0 else 0
+            if distance == 0 and self._is_whole(arguments[touch.argument], given, n_bytes):
+                mask = ALL
+            if model.string is not None and model.string.how == "copies":
+                source = self._source(row, 1 + model.string.source)
+                yield _Event(_COPIES, number, mask, distance, (source,))
+            elif mask:
+                yield _Event(_WRITES, number, mask)
+
+    def _is_whole(self, address: int, given: list[int], n_bytes: int) -> bool:
+        """Return whether so many bytes are all of the object that begins at an address."""
+        owner = self._owner
+        origin = owner.origin[address]
+        if origin not in owner.origin_of:
+            return False
+        total = owner.context.points_to.system.allocations.n_bytes[owner.origin_of[origin]]
+        if (total >= 0).all() and (total <= n_bytes).all():
+            return True
+        row = origin - self._first
+        is_call = row >= 0 and self._table.opcode[row] in CALLS
+        return is_call and given == self._table.operands_of(row)[1:].tolist()
+
+    # Masks
+
+    def _of(self, state: int, number: int) -> int:
+        return state >> number * (N_BYTES + 1) & ALL
+
+    def _with(self, state: int, number: int, mask: int) -> int:
+        return state | mask << number * (N_BYTES + 1)
+
+    def _without(self, state: int, number: int) -> int:
+        return state & ~(ALL << number * (N_BYTES + 1))
+
+    def _mask(self, state: int, source: _Source) -> int:
+        """Return the bytes behind a pointer that are written."""
+        base, distance = source
+        if isinstance(base, int):
+            mask = self._of(state, base)
+            return mask if mask == ALL else behind(mask, -1 if distance is None else distance)
+        found, escaped = ALL, self._owner.escaped
+        for one, byte in base:
+            if (mask := escaped[one]) != ALL:
+                found &= behind(mask, byte)
+                if not found:
+                    break
+        return found
+
+    def _start(self) -> int:
+        state = 0
+        for origin, number in self._numbers.items():
+            if origin - self._base in self._arguments:
+                state = self._with(state, number, self._owner.entry[origin - self._base])
+        return state
+
+    def run(self) -> set[int]:
+        """Find the masks where blocks begin; return the functions that are to be run again."""
+        every = (1 << len(self._numbers) * (N_BYTES + 1)) - 1
+        out: dict[int, int] = {}
+        blocks = list(self._events)
+        is_changed = True
+        while is_changed:
+            is_changed = False
+            for block in blocks:
+                state = self._start() if block == blocks[0] else every
+                for source in self._owner.flow.predecessors(block):
+                    state &= out.get(source, every)
+                self._into[block] = state
+                for event in self._events[block]:
+                    state = self._after(event, state)
+                if out.get(block) != state:
+                    out[block], is_changed = state, True
+        return self._tell()
+
+    def _after(self, event: _Event, state: int) -> int:
+        kind, number = event.kind, event.number
+        if kind == _WRITES:
+            return self._with(state, number, event.mask)
+        if kind == _STARTS:
+            return self._without(state, number)
+        if kind == _COPIES:
+            mask = before(self._mask(state, event.sources[0]), event.distance)
+            return self._with(state, number, mask & event.mask)
+        if kind == _RESULT:
+            mask = ALL
+            for function in event.functions:
+                mask &= self._owner.returned[function]
+            return self._with(self._without(state, number), number, mask)
+        if kind == _CALLS and event.mask:
+            for position, (base, distance) in enumerate(event.sources):
+                if isinstance(base, int) and distance is not None:
+                    mask = self._owner.written_by(event.functions, position)
+                    state = self._with(state, base, before(mask, distance))
+        return state
+
+    def _tell(self) -> set[int]:
+        """Take away from what others know; return those for whom something has changed."""
+        owner, changed = self._owner, set()
+        origins = {number: origin for origin, number in self._numbers.items()}
+        for event, state in self._states():
+            if event.kind == _CALLS:
+                for function, argument, position in owner.passed(event.functions, event.sources):
+                    mask = self._mask(state, event.sources[position])
+                    if owner.entry[argument] & ~mask:
+                        owner.entry[argument] &= mask
+                        changed.add(function)
+            elif event.kind == _ESCAPES:
+                mask = self._of(state, event.number)
+                for allocation in owner.origin_of.get(origins[event.number], ()):
+                    if owner.escaped[allocation] & ~mask:
+                        owner.escaped[allocation] &= mask
+                        changed |= owner.readers[allocation]
+            elif event.kind == _RETURNS and self._returns(event, state):
+                changed |= owner.callers[self._function]
+        return changed
+
+    def _returns(self, event: _Event, state: int) -> bool:
+        """Tell what is written where the function returns; return whether that is less."""
+        owner, is_changed = self._owner, False
+        for argument in self._arguments:
+            number = self._numbers.get(argument + self._base)
+            mask = owner.entry[argument] if number is None else self._of(state, number)
+            is_changed |= bool(owner.written[argument] & ~mask)
+            owner.written[argument] &= mask
+        for source in event.sources:
+            mask = self._mask(state, source)
+            is_changed |= bool(owner.returned[self._function] & ~mask)
+            owner.returned[self._function] &= mask
+        return is_changed
+
+    def _states(self) -> Iterator[tuple[_Event, int]]:
+        for block, events in self._events.items():
+            state = self._into[block]
+            for event in events:
+                yield event, state
+                state = self._after(event, state)
+
+    def answers(self) -> Iterator[tuple[int, bool]]:
+        """Yield of each load whether it reads what was written."""
+        for event, state in self._states():
+            if event.kind == _READS:
+                mask = self._mask(state, event.sources[0])
+                yield event.row, mask == ALL or bool(event.mask and not event.mask & ~mask)
