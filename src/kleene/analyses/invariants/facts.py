@@ -241,7 +241,7 @@ def _pair(numbers: Numbers, text: str, a: Form, b: Form, sign: int) -> Iterator[
         yield f"{text} == {low}"
         return
     widths = [numbers.layout.kinds[key].width for key in (*a.keys, *b.keys)]
-    large = 1 << min(widths) - 2  # what follows from the ends of types is not worth a line
+    large = 1 << max(min(widths) - 2, 0)  # what follows from the ends of types is not worth a line
     if low > a_low + b_low and abs(low) < large:
         yield f"{low} <= {text}"
     if high < a_high + b_high and abs(high) < large:
