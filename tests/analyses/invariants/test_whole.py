@@ -379,8 +379,13 @@ def test_loads_read_what_was_stored_last(tmp_path: Path) -> None:
         " pthread_mutex_unlock(&m); pthread_mutex_lock(&m); return 9 / g; }",
         "#include <signal.h>\nstatic int g; static void h(int n) { g = 0; }\n"
         "int f(int n) { signal(2, h); g = 5; if (n) g = 6; return 9 / g; }",
+        "#include <signal.h>\n#include <time.h>\nstatic int g;\n"
+        "static void h(union sigval n) { g = 0; }\n"
+        "int f(int n) { struct sigevent e = {.sigev_notify = SIGEV_THREAD}; timer_t t;"
+        " e.sigev_notify_function = h; timer_create(0, &e, &t);"
+        " g = 5; if (n) g = 6; return 9 / g; }",
     ],
-    ids=["setjmp", "threads", "signals"],
+    ids=["setjmp", "threads", "signals", "timers"],
 )
 def test_others_may_store_in_between(text: str, tmp_path: Path) -> None:
     assert verdicts(analysed(text, tmp_path), "division", "f") == [MAY]

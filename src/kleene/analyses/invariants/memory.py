@@ -43,7 +43,12 @@ from kleene.analyses.invariants.values import rank_of_constant
 from kleene.ir import Program
 from kleene.ir.codes import ConstantKind, Flag, GlobalFlag
 
-_OTHERS = ("pthread_create", "thrd_create", "signal", "sigaction")
+# Of POSIX, C11, GNU and OpenMP: whoever calls one has threads, or handlers of signals.
+_OTHERS = {
+    *("pthread_create", "thrd_create", "clone", "timer_create", "mq_notify", "lio_listio"),
+    *("aio_read", "aio_write", "getaddrinfo_a", "GOMP_parallel", "__kmpc_fork_call"),
+    *("signal", "bsd_signal", "sysv_signal", "__sysv_signal", "ssignal", "sigset", "sigaction"),
+}
 
 
 def resolve(program: Program, flat: FlatFunction, readings: Readings, *, is_main: bool) -> None:
