@@ -61,5 +61,7 @@ def test_invariants_are_printed_in_other_forms(kleene: Kleene) -> None:
     assert {"file", "line", "column", "function", "is_loop", "expression"} == set(found[0])
     done = kleene("invariants", EXAMPLES / "search.c", "--emit", "witness")
     assert done.stdout.startswith("- entry_type: invariant_set\n")
+    done = kleene("invariants", EXAMPLES / "search.c", "--emit", "acsl", "--whole-program")
+    assert "/*@ loop invariant 0 <= i && i <= 100; */ for (int i = 0;" in done.stdout
     done = kleene("invariants", EXAMPLES / "search.c", "--emit", "poems")
     assert "error[invariants/no-such-form]" in done.stderr

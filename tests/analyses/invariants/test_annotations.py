@@ -71,13 +71,21 @@ def compiled(file: Path, *words: str) -> Path:
 
 
 def test_asserts_hold_in_compiled_programs(tmp_path: Path) -> None:
+    """Those of functions by themselves and those of the whole program, in one text."""
     text = generated(FUNCTIONS, seed=11)
     text = re.sub(r"(while \([^{]*\{)$", r"\1\n  tick();", text, flags=re.MULTILINE)
     text = text.replace("static int cells[8];", "static int cells[8];\nextern void tick(void);")
     file = tmp_path / "generated.c"
     file.write_text(text)
-    found = load(file).invariants(domain="octagon", whole_program=False).annotations()
+    loaded = load(file)
+    found, others = (
+        loaded.invariants(domain="octagon", whole_program=one).annotations()
+        for one in (False, True)
+    )
     assert len(found.invariants) > 2 * len(FUNCTIONS)
+    assert len(others.invariants) > 2 * len(FUNCTIONS)
+    assert any(one.is_loop for one in others.invariants)
+    found.invariants.extend(others.invariants)
     source = found.asserts(str(file), call="HOLDS").partition("\n#line 1\n")[2]
     names = [f"{name}{k}" for k in FUNCTIONS for name in "fg"]
     tick = "void tick(void) { if (++steps > 20000) siglongjmp(back, 1); }\n"

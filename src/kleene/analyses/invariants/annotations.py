@@ -18,6 +18,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from kleene.analyses.invariants.expressions import Form, Kind, only
 from kleene.analyses.invariants.facts import constraints, lines_of, position_of, variables_at
 from kleene.analyses.invariants.numbers import Numbers
@@ -98,6 +100,9 @@ class Annotations:
 
         Nothing where some way has nothing to say, or they have too many different things.
         """
+        if self._result.whole is not None:
+            yield from self._of_whole(file, place)
+            return
         runs = [run for answer in self._result.functions for run in answer.runs[-1:]]
         before = [
             (run, *one)
@@ -120,6 +125,63 @@ class Annotations:
         if 0 < len(cases) <= _MOST_CASES and () not in cases:
             name = self._program.instruction_view(points[0][2]).function.name
             yield Invariant(file, place.line, place.column, name, is_loop, tuple(cases))
+
+    def _of_whole(self, file: str, place: Place) -> Iterator[Invariant]:
+        """Yield what holds in front of a statement of a whole program, and before rounds of a loop.
+
+        A loop is one of whose blocks begins all rounds, and is the first one of its line.
+        """
+        assert self._result.whole is not None
+        program, (offsets, sources) = self._program, self._program.predecessors
+        first: dict[int, int] = {}
+        for line in range(place.line, max(place.line, place.last) + 1):
+            for row in self._rows.get((file, line), ()):
+                block = int(program.instructions.block[row])
+                first[block] = min(row, first.get(block, row))
+        begins, heads = [], []
+        tree = self._result.whole.context.split.flow.tree
+        for block, row in first.items():
+            before = sources[offsets[block] : offsets[block + 1]].tolist()
+            if not before or not set(before) <= first.keys():
+                begins.append(row)
+            start = int(program.blocks.instruction_offsets[block])
+            opcode = program.instructions.opcode
+            is_start = bool((opcode[start:row] == Opcode.PHI).all())
+            if is_start and any(tree.dominates(block, one) for one in before):
+                heads.append(row)
+        yield from self._said(begins, file, place, is_loop=False)
+        if place.word in ("for", "while") and len(heads) == 1:
+            inside = place._replace(scope=(*place.scope, self._shape(file).offset(place)))
+            yield from self._said(heads, file, inside, is_loop=True)
+
+    def _said(
+        self, rows: list[int], file: str, place: Place, *, is_loop: bool
+    ) -> Iterator[Invariant]:
+        assert self._result.whole is not None
+        places, cases = self._result.whole.places, dict[tuple[str, ...], None]()
+        for row in rows:
+            if not places.is_reached(row):
+                continue
+            fresh, texts = self._just_set(row), list[str]()
+            for name, value in places.variables(row):
+                if name not in fresh and self._is_visible(name, row, file, place):
+                    texts += places.in_c(name, value, row)
+            cases[tuple(sorted(set(texts)))] = None
+        if 0 < len(cases) <= _MOST_CASES and () not in cases:
+            name = self._program.instruction_view(rows[0]).function.name
+            yield Invariant(file, place.line, place.column, name, is_loop, tuple(cases))
+
+    @cached_property
+    def _rows(self) -> dict[tuple[str, int], list[int]]:
+        """The instructions of each line of each source; none that a phi is."""
+        program, found = self._program, dict[tuple[str, int], list[int]]()
+        table, spans = program.instructions, program.spans
+        rows = np.flatnonzero((table.span >= 0) & (table.opcode != Opcode.PHI))
+        at = table.span[rows]
+        columns = (rows.tolist(), spans.file[at].tolist(), spans.line[at].tolist())
+        for row, symbol, line in zip(*columns, strict=True):
+            found.setdefault((program.strings[symbol], line), []).append(row)
+        return found
 
     def _heads(self, run: Run, file: str, line: int) -> Iterator[tuple[int, int]]:
         """Yield the blocks that loops of a line begin with, and their first instructions."""

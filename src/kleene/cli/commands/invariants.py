@@ -114,7 +114,7 @@ def run(
         functions=tuple(functions or ()),
         wraps=wraps,
         time_s=time_s,
-        whole_program=False if emitted and whole_program is None else whole_program,
+        whole_program=whole_program,
     )
     program = sources.load()
     result = analysis.run(program)

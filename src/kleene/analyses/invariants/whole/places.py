@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import numpy as np
@@ -14,6 +15,7 @@ from kleene.base.arrays import I64
 from kleene.ir.codes import ADDRESS_OPERAND, Opcode, TypeKind, ValueKind
 from kleene.solvers.dataflow import ValueFact
 
+WORDS = {8: "char", 16: "short", 32: "int", 64: "long"}  # of C, by width
 _LARGEST = 1 << 40  # ends of offsets from here on say nothing
 _OPERANDS = {  # what a check of arithmetic is about, by place, and what it is called
     CheckKind.OVERFLOW: ((0, "the left operand"), (1, "the right operand")),
@@ -43,11 +45,42 @@ class PlaceFacts:
         if not self._context.block_is_reached[block]:
             return Facts(name, (), ())
         texts: list[str] = []
+        for called, value in self.variables(instruction):
+            texts += self._constraints(called, value, instruction)
+        return Facts(name, (), (tuple(dict.fromkeys(texts)),))
+
+    def variables(self, instruction: int) -> Iterator[tuple[str, int]]:
+        """Yield the variables that have values of their own in front of an instruction."""
+        program = self._program
+        function = int(program.instruction_function[instruction])
         for variable, value in sorted(reaching(program, function, instruction).items()):
             if value >= program.bases[ValueKind.ARGUMENT]:
-                called = program.strings[int(program.variables.name[variable])]
-                texts += self._constraints(called, value, instruction)
-        return Facts(name, (), (tuple(dict.fromkeys(texts)),))
+                yield program.strings[int(program.variables.name[variable])], value
+
+    def is_reached(self, instruction: int) -> bool:
+        """Return whether a run may come to an instruction."""
+        return bool(self._context.block_is_reached[self._program.instructions.block[instruction]])
+
+    def in_c(self, called: str, value: int, instruction: int) -> Iterator[str]:
+        """Yield what holds of a variable as expressions of C: it is cast to how its bits are read.
+
+        Nothing of one with a width that no type of C has.
+        """
+        width = int(self._context.values.width[value])
+        kind = self._program.types.kind[self._program.value_types[value]]
+        if kind == TypeKind.POINTER:
+            yield from self._constraints(called, value, instruction)
+        elif width in WORDS:
+            facts = [self._context.fact(int(name)) for name in self.names_at(value, instruction)]
+            facts = [fact for fact in facts if fact.has_value]
+            if facts and max(one.low for one in facts) < 0:  # its sign matters
+                texts = _range(
+                    f"(signed {WORDS[width]}){called}", facts, f"(unsigned {WORDS[width]}){called}"
+                )
+            else:
+                texts = _range(called, facts) if facts else iter(())
+            is_long = re.compile(r"\b\d{19,}\b")  # may be more than a number of C without suffix
+            yield from (text for text in texts if not is_long.search(text))
 
     def names_at(self, value: int, instruction: int) -> I64:
         """Return the names of a value that hold in front of an instruction, itself among them."""
@@ -77,8 +110,9 @@ class PlaceFacts:
             yield from _range(called, facts)
 
 
-def _range(called: str, facts: list[ValueFact]) -> Iterator[str]:
+def _range(called: str, facts: list[ValueFact], unsigned: str = "") -> Iterator[str]:
     """Yield the ends of a variable, signed where that says something."""
+    unsigned = unsigned or f"(unsigned){called}"
     full = ValueFact.any(facts[0].width)
     low, high = max(one.low for one in facts), min(one.high for one in facts)
     least, most = max(one.least for one in facts), min(one.most for one in facts)
@@ -86,9 +120,9 @@ def _range(called: str, facts: list[ValueFact]) -> Iterator[str]:
         yield f"{called} == {low}"
     elif low < 0 <= high and most - least < high - low:  # unsigned ends say more
         if least > 0:
-            yield f"{least} <= (unsigned){called}"
+            yield f"{least} <= {unsigned}"
         if most < full.most:
-            yield f"(unsigned){called} <= {most}"
+            yield f"{unsigned} <= {most}"
     else:
         if low > full.low:
             yield f"{low} <= {called}"
