@@ -272,7 +272,11 @@ class Execution:
             size = int(self.program.types.size[self.program.globals.type[value]])
             initializer = int(self.program.globals.initializer[value])
             self.of_global[value] = self.new_object(size, 0)
-            if initializer < 0:
+            name = self.program.strings[int(self.program.globals.name[value])]
+            if initializer < 0 and name in ("stdin", "stdout", "stderr"):
+                stream = Pointer(self.new_object(8, 0), 0)
+                self.objects[self.of_global[value]][:] = [(stream, place) for place in range(size)]
+            elif initializer < 0:
                 width = 8 * max(size, 0)
                 drawn = self.choose(width) if width else 0
                 self.objects[self.of_global[value]][:] = drawn.to_bytes(width // 8, "little")

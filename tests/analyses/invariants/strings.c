@@ -213,7 +213,7 @@ void length_of_a_parameter(char *s, char *t, int n) {
   for (char *p = s; *p; p++) {  // expect: safe bounds, may fail null
     *p = 'x';                   // expect: safe bounds
   }
-  if (t[n & 7]) t[0] = 0;  // expect: may fail bounds
+  if (t[n & 7]) t[0] = 0;  // expect: may fail bounds, safe bounds
 }
 
 void in_front_of_a_string(char *s) {

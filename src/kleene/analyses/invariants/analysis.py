@@ -37,6 +37,7 @@ _OPEN = (Verdict.MAY_FAIL, Verdict.FAILS)  # where a more precise domain may sho
 _BACKWARD_S = 1.0  # for the walks backward of one function
 _FLOATS = "floating-point numbers have the precision of their types, and small ones are kept"
 _STRINGS_END = "strings that the C library reads in unknown objects and in fields end there"
+_ARGUMENTS = "arguments of main are strings, also where the program has written to these"
 _WRAPS = "signed overflow wraps around"
 _MOST_INSTRUCTIONS = 3_000  # more are not interpreted function by function: some ms for each
 _WHOLE_DOMAINS = DOMAINS[:2]
@@ -172,8 +173,12 @@ class Invariants:
         first, last = program.bases[ValueKind.ARGUMENT], program.n_values
         types = np.unique(program.value_types[first:last])
         has_floats = bool(np.any(program.types.kind[types[types >= 0]] == TypeKind.FLOAT))
+        has_arguments = any(
+            one.name == "main" and len(one.arguments) > 1 for one in program.functions
+        )
+        arguments = [_ARGUMENTS] * has_arguments
         strings, floats = [_STRINGS_END] * has_strings, [_FLOATS] * has_floats
-        return (overflow, _ENDS, *strings, *floats)
+        return (overflow, _ENDS, *strings, *arguments, *floats)
 
     def _check(
         self, program: Program, site: Site, verdict: Verdict, by: str, state: str, lost: str
@@ -257,7 +262,7 @@ class Invariants:
     def _drop_suppositions(
         self, sites: list[Site], found: dict[int, tuple[Verdict, str, str]]
     ) -> None:
-        """Let checks suppose nothing, and fail, if not all that suppose the same are proved.
+        """Leave out one of two checks of an access: what supposes something, or what does not.
 
         That a parameter says how many elements there are, or points to a string, is a guess: it is
         right if all accesses are inside then, and only then worth telling.
@@ -268,11 +273,11 @@ class Invariants:
             for place, (verdict, _, _) in found.items()
             if verdict not in proved
         }
-        for place in list(found):
-            message = sites[place].message
-            if message.startswith(SUPPOSED) and message in wrong:
-                sites[place] = sites[place]._replace(message=PLAIN)
-                found[place] = (Verdict.MAY_FAIL, "", found[place][2])
+        for supposed, plain in _twins(sites).items():
+            if sites[supposed].message in wrong or found[plain][0] in proved:
+                del found[supposed]
+            else:
+                del found[plain]
 
     def _discard(
         self,
@@ -320,11 +325,25 @@ class Invariants:
         ]
         for place in open_places:
             found[place] = (*found[place][:2], _state(program, run, place))
-        sites = run.code.sites  # suppositions are worth octagons, and no more
-        return all(
-            domain != DOMAINS[0] and sites[place].message.startswith(SUPPOSED)
+        sites, reasons = run.code.sites, run.code.flat.reasons
+        return all(  # suppositions and unknown objects are worth octagons, and no more
+            domain != DOMAINS[0] and (sites[place].message.startswith(SUPPOSED) or place in reasons)
             for place in open_places
         )
+
+
+def _twins(sites: list[Site]) -> dict[int, int]:
+    """Return, by checks that suppose something, those of the same accesses that do not."""
+    plain = {
+        (one.kind, one.instruction): place
+        for place, one in enumerate(sites)
+        if one.message == PLAIN
+    }
+    return {
+        place: plain[one.kind, one.instruction]
+        for place, one in enumerate(sites)
+        if one.message.startswith(SUPPOSED)
+    }
 
 
 def _state(program: Program, run: Run, check: int) -> str:
@@ -427,7 +446,12 @@ def _described(program: Program, code: Code, number: int) -> str:
             callee = int(program.instructions.operands_of(row)[0])
             if callee < len(program.globals):
                 found.add(program.strings[int(program.globals.name[callee])])
-    return f"the result of {found.pop()}" if len(found) == 1 else "a value"
+        elif kind == ValueKind.INSTRUCTION and program.instructions.opcode[row] == Opcode.LOAD:
+            found.add("")
+    if len(found) != 1:
+        return "a value"
+    name = found.pop()
+    return f"the result of {name}" if name else "what is read"
 
 
 def _callers(program: Program, defined: list[int]) -> dict[int, set[int]]:

@@ -29,6 +29,7 @@ from kleene.analyses.invariants.formats import text_of, with_format
 from kleene.analyses.invariants.models import Bound, Model, Touch
 from kleene.analyses.invariants.objects import Address, duplicated
 from kleene.analyses.invariants.operations import AnyValue, Assign, Guard
+from kleene.analyses.invariants.rooms import room_of
 from kleene.analyses.invariants.storage import Filled, MayFree, freed
 from kleene.analyses.invariants.strings import (
     LONGEST,
@@ -235,14 +236,16 @@ class _Call:
         size = None
         if address.object is not None:
             size = self.builder.flat.objects[address.object].size
+        elif address.root is not None:
+            size = only(room_of(self.builder.flat, address.root))
         if length is not None and not length.terms and length.constant == 0:
             return None
         if length is None or size is None or address.offset is None:
             return Unknown()
-        inside: Condition = Both(
-            Relation(address.offset.scaled(-1), "le"),
-            Relation(address.offset.plus(length).plus(size, -1), "le"),
-        )
+        low: Condition = Relation(address.offset.scaled(-1), "le")
+        if address.object is None:  # there may be bytes in front of where the pointer points
+            low = Either(low, Unknown())
+        inside: Condition = Both(low, Relation(address.offset.plus(length).plus(size, -1), "le"))
         is_count = touch.size is not None and not touch.size.lengths
         if length.terms and is_count:  # a negative one is large; none at all is always inside
             inside = Either(Relation(length, "eq"), Both(Relation(length.scaled(-1), "le"), inside))

@@ -67,10 +67,11 @@ class Comparisons:
         if a is None or b is None:
             return Unknown()
         plain = _compared(predicate, a, b, kind)
-        if predicate in ("eq", "ne") and b == ZERO:
-            end = self._end_of_string(context, row, left)
+        is_read_alike = predicate in ("eq", "ne") or predicate.startswith("u") == kind.is_unsigned
+        if not b.terms and is_read_alike:
+            end = self._end_of_string(context, row, left, predicate, b.constant)
             if end is not None:
-                return Same(end if predicate == "eq" else negation(end), plain)
+                return Same(end, plain)
         if predicate in ("eq", "ne") and not b.terms:
             extra = self._values.flag_condition(a, b.constant) or self._remainder(
                 context, left, b.constant
@@ -80,8 +81,10 @@ class Comparisons:
         square = None if b.terms else self._square(context, left, predicate, b.constant)
         return plain if square is None else Same(square, plain)
 
-    def _end_of_string(self, context: int, row: int, value: int) -> Condition | None:
-        """Return what follows where a byte of a string is 0 at index i, and where it is not.
+    def _end_of_string(
+        self, context: int, row: int, value: int, predicate: str, number: int
+    ) -> Condition | None:
+        """Return what follows from a comparison of a byte at index i of a string with a number.
 
         With L the length of the string: 0 is behind L or at L, and what is not 0 is not at L. In
         front of a string whose object is not known there may be a 0, too. That
@@ -106,7 +109,13 @@ class Comparisons:
         is_end: Condition = Relation(behind, "le")
         if address.object is None:  # what is in front of the string tells nothing
             is_end = Either(Relation(address.offset.shifted(1), "le"), is_end)
-        return Implied(is_end, Relation(behind, "ne"))
+        holds_of_zero = {
+            "eq": number == 0, "ne": number != 0, "lt": number > 0, "le": number >= 0,
+            "gt": number < 0, "ge": number <= 0,
+        }[predicate[-2:]]  # fmt: skip
+        others: Condition = Relation(behind, "ne")  # where 0 is not among what it may be
+        zeros: Condition = is_end if predicate in ("eq", "ne") and number == 0 else Always(True)
+        return Implied(zeros, others) if holds_of_zero else Implied(others, zeros)
 
     def _is_tested(self, row: int, load: int) -> bool:
         """Return whether a comparison of what is loaded is the test that its block ends with."""

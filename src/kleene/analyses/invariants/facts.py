@@ -14,7 +14,7 @@ import numpy as np
 
 from kleene.algebra import FloatFormat, FloatInterval
 from kleene.analyses.invariants.compile import Code, before, needed_at_end
-from kleene.analyses.invariants.expressions import Form, Key, only
+from kleene.analyses.invariants.expressions import BOOL, Form, Key, only
 from kleene.analyses.invariants.flat import Base, Cell
 from kleene.analyses.invariants.numbers import Numbers
 from kleene.analyses.invariants.solve import Run
@@ -112,6 +112,8 @@ def _bound(
                 found[name] = expression.replaced(forms.get)
                 bits[name] = int(program.types.bits[program.value_types[value]])
     for key in live:
+        if code.flat.kinds[key] == BOOL:  # flags of the analysis' own: was it written, or freed
+            continue
         if isinstance(key, Cell) and code.names[code.number[key]] and _is_of(code, key, context):
             found.setdefault(code.names[code.number[key]], forms[key])
             bits.setdefault(code.names[code.number[key]], 8 * key.size)

@@ -103,18 +103,11 @@ class Access(Operation):
 
 
 @dataclass(frozen=True)
-class ArgumentRead(Operation):
-    """A pointer that is read from the arguments of `main`, until it is known who writes there.
+class Unwritten(Operation):
+    """What holds here if nobody writes to an object, until it is known who does."""
 
-    Attributes:
-        target: whether it is not null.
-        object: the arguments.
-        offset: in bytes.
-    """
-
-    target: Key
     object: int
-    offset: Form
+    condition: Condition
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from math import gcd
 
 from kleene.analyses.invariants.builder import FlatFunctionBuilder
 from kleene.analyses.invariants.checks import CheckKind
@@ -11,6 +12,7 @@ from kleene.analyses.invariants.expressions import (
     Always,
     Both,
     Condition,
+    Congruent,
     Either,
     Form,
     Kind,
@@ -19,7 +21,7 @@ from kleene.analyses.invariants.expressions import (
     negation,
     only,
 )
-from kleene.analyses.invariants.flat import Access, ArgumentRead, Base, Block, Escape
+from kleene.analyses.invariants.flat import Access, Base, Block, Escape, Unwritten
 from kleene.analyses.invariants.floats import (
     ARITHMETIC,
     LOOSE,
@@ -31,6 +33,7 @@ from kleene.analyses.invariants.floats import (
 )
 from kleene.analyses.invariants.objects import Address, Extent
 from kleene.analyses.invariants.operations import AnyValue, Assign, Binary, Choose, Guard, Wrap
+from kleene.analyses.invariants.rooms import room_of
 from kleene.analyses.invariants.strings import length_from_start
 from kleene.ir.codes import BINARY, Flag, Opcode, ValueKind
 
@@ -355,23 +358,44 @@ class InstructionLowering:
             self._builder.emit(block, Access(None, address.object, address.offset, size, True))
         if not (self._values.is_number(value) or self._values.is_pointer(value)):
             return
+        if opcode == Opcode.LOAD and self._values.repeated(value) is not None:
+            access = Access(None, address.object, address.offset, size, False)
+            self._builder.emit(block, access)
+            return
         key = self._values.base(context, value)
-        is_argument = address.object is not None and self._flat.objects[address.object].is_arguments
-        if (
-            is_plain
-            and is_argument
-            and self._values.is_pointer(value)
-            and address.offset is not None
-        ):
-            assert address.object is not None
-            self._builder.emit(block, ArgumentRead(key, address.object, address.offset))
-        elif is_plain and self._values.is_number(value) and self._values.width(value) != 1:
+        if is_plain and self._values.is_number(value) and self._values.width(value) != 1:
             kind = self._values.kind(value)
             self._builder.emit(
                 block, Access(key, address.object, address.offset, size, False, None, kind)
             )
         else:
             self._builder.emit(block, AnyValue(key))
+            if address.object is not None and self._values.is_pointer(value):
+                self._known_pointer(block, key, address.object, address.offset)
+
+    def _known_pointer(self, block: Block, key: Base, place: int, offset: Form | None) -> None:
+        """Say what is known of a pointer that is read: from a stream, or from `argv`.
+
+        With the offset o in bytes, a multiple of 8, and n = 8 * argc: o <= n - 8 if and only if the
+        argument is not null. It is a string: it ends inside of its object.
+        """
+        object = self._flat.objects[place]
+        if self._values.objects.is_stream(place):
+            self._builder.emit(block, Guard(Relation(only(key), "ne")))
+        if not object.is_arguments or object.size is None or offset is None:
+            return
+        present = Relation(only(key), "ne")
+        before = Relation(offset.plus(object.size, -1).shifted(16), "le")
+        known: list[Condition] = [Either(negation(before), present)]
+        known.append(Either(before, negation(present)))
+        if gcd(offset.divisor, offset.constant) % 8:
+            is_odd = Congruent(offset, 8, 0, holds=False)
+            known = [Either(is_odd, one) for one in known]
+        pointer = Address(None, ZERO, present, root=key)
+        length = length_from_start(self._flat, pointer)
+        ends = only(length).plus(only(room_of(self._flat, key)), -1).shifted(1)
+        for condition in (*known, Relation(ends, "le")):
+            self._builder.emit(block, Unwritten(place, condition))
 
     def _check_address(self, block: Block, row: int, address: Address, size: int) -> None:
         if address.is_present != Always(True):
@@ -379,24 +403,39 @@ class InstructionLowering:
                 block, CheckKind.NULL, row, address.is_present, "the pointer is not null"
             )
         reason = self._builder.not_known(address)
-        supposed = address.extent or self._string(address, size)
+        extent, message = None, PLAIN
         if address.object is not None:
             object = self._flat.objects[address.object]
             extent, message = object.size, f"the access is inside of {object.name or 'an object'}"
-        elif supposed is not None:
-            extent, message = supposed.size, f"{SUPPOSED}{supposed.text}"
-        else:
-            extent, message = None, PLAIN
+        elif address.root is not None:
+            extent = only(room_of(self._flat, address.root))
         if extent is None or size < 0 or address.offset is None:
-            message = message if address.object is not None else PLAIN
             self._builder.check(block, CheckKind.BOUNDS, row, Unknown(), message, reason=reason)
             return
-        low = Relation(address.offset.scaled(-1), "le")
-        high = Relation(address.offset.shifted(size).plus(extent, -1), "le")
-        is_stop = address.object is not None  # what is supposed is no reason for others to hold
-        self._builder.check(
-            block, CheckKind.BOUNDS, row, Both(low, high), message, is_stop=is_stop, reason=reason
-        )
+        supposed = address.extent or self._string(address, size)
+        if address.object is None and supposed is not None:
+            inside = self._inside(address.offset, size, supposed.size)
+            self._builder.check(
+                block,
+                CheckKind.BOUNDS,
+                row,
+                inside,
+                f"{SUPPOSED}{supposed.text}",
+                is_stop=False,  # what is supposed is no reason for others to hold
+                part="supposed",
+            )
+        inside = self._inside(address.offset, size, extent, is_whole=address.object is not None)
+        self._builder.check(block, CheckKind.BOUNDS, row, inside, message, reason=reason)
+
+    def _inside(self, offset: Form, size: int, extent: Form, *, is_whole: bool = True) -> Condition:
+        """Return that bytes at an offset are in front of an extent, and not in front of 0.
+
+        If the object does not begin there, nobody knows what is in front.
+        """
+        low: Condition = Relation(offset.scaled(-1), "le")
+        if not is_whole:
+            low = Either(low, Unknown())
+        return Both(low, Relation(offset.shifted(size).plus(extent, -1), "le"))
 
     def _string(self, address: Address, size: int) -> Extent | None:
         """Return the extent of the string that a parameter of the analysed function points to."""

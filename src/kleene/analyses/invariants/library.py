@@ -177,6 +177,12 @@ clock: result -1 .. 9223372036854775807
 """
 _WHATEVER_THEY_DO = ("reach_error", "__VERIFIER_error", "kleene_assume", "kleene_check")
 _FAMILIES = ("llvm.", "__VERIFIER_nondet")  # names of the table that others begin with
+# Of POSIX, C11, GNU and OpenMP: whoever calls one has threads, or handlers of signals.
+_OTHERS = {
+    *("pthread_create", "thrd_create", "clone", "timer_create", "mq_notify", "lio_listio"),
+    *("aio_read", "aio_write", "getaddrinfo_a", "GOMP_parallel", "__kmpc_fork_call"),
+    *("signal", "bsd_signal", "sysv_signal", "__sysv_signal", "ssignal", "sigset", "sigaction"),
+}
 _BOUND = re.compile(r"(?:room \$(\d+)|((?:\$\d+\*?)+))? ?(-? ?\d+)?")
 
 
@@ -318,3 +324,9 @@ def calls_by_model(program: Program) -> list[tuple[Model, I64]]:
 def is_noreturn(flags: int) -> bool:
     """Return whether a call instruction says that it does not come back."""
     return bool(flags & Flag.NORETURN)
+
+
+def has_others(program: Program) -> bool:
+    """Return whether threads or signal handlers may run in between."""
+    names = (program.strings[symbol] for symbol in program.globals.name.tolist())
+    return any(name in _OTHERS for name in names)

@@ -30,6 +30,7 @@ from kleene.analyses.invariants.library import is_noreturn, model_of
 from kleene.analyses.invariants.memory import resolve
 from kleene.analyses.invariants.objects import Address
 from kleene.analyses.invariants.operations import AnyValue, Guard, Operation
+from kleene.analyses.invariants.rooms import follow_rooms
 from kleene.analyses.invariants.storage import MayFree, track
 from kleene.analyses.invariants.strings import follow_lengths
 from kleene.analyses.invariants.undefined import UndefinedValues
@@ -75,6 +76,7 @@ class _FunctionLowering:
         self._undefined = UndefinedValues(self._builder)
         self._lay(function, None, (), -1, None)
         self._enter_root(function)
+        follow_rooms(self.flat)
         follow_lengths(program, self.flat, is_main=name == "main")
         track(program, self.flat)
         resolve(program, self.flat, readings, is_main=name == "main")

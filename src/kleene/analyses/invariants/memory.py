@@ -8,28 +8,12 @@ and of accesses at other offsets, nothing is known but that they stay inside.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator
-from math import gcd
+from collections.abc import Callable
 
-from kleene.analyses.invariants.expressions import (
-    Congruent,
-    Either,
-    Form,
-    Key,
-    Kind,
-    Relation,
-    negation,
-    only,
-)
-from kleene.analyses.invariants.flat import (
-    Access,
-    ArgumentRead,
-    Cell,
-    Escape,
-    FlatFunction,
-    Object,
-)
+from kleene.analyses.invariants.expressions import Form, Key, Kind, only
+from kleene.analyses.invariants.flat import Access, Cell, Escape, FlatFunction, Object, Unwritten
 from kleene.analyses.invariants.kinds import Readings
+from kleene.analyses.invariants.library import has_others
 from kleene.analyses.invariants.operations import (
     AnyValue,
     Assign,
@@ -42,13 +26,6 @@ from kleene.analyses.invariants.operations import (
 from kleene.analyses.invariants.values import rank_of_constant
 from kleene.ir import Program
 from kleene.ir.codes import ConstantKind, Flag, GlobalFlag
-
-# Of POSIX, C11, GNU and OpenMP: whoever calls one has threads, or handlers of signals.
-_OTHERS = {
-    *("pthread_create", "thrd_create", "clone", "timer_create", "mq_notify", "lio_listio"),
-    *("aio_read", "aio_write", "getaddrinfo_a", "GOMP_parallel", "__kmpc_fork_call"),
-    *("signal", "bsd_signal", "sysv_signal", "__sysv_signal", "ssignal", "sigset", "sigaction"),
-}
 
 
 def resolve(program: Program, flat: FlatFunction, readings: Readings, *, is_main: bool) -> None:
@@ -68,8 +45,10 @@ def resolve(program: Program, flat: FlatFunction, readings: Readings, *, is_main
         operations: list[Operation] = []
         origins: list[tuple[int, int]] = []
         for operation, origin in zip(block.operations, block.origins, strict=True):
-            if isinstance(operation, ArgumentRead):
-                made = list(_argument(operation, flat, is_written=operation.object in written))
+            if isinstance(operation, Unwritten):
+                is_kept = operation.object not in written
+                is_kept &= not flat.objects[operation.object].is_exposed
+                made: list[Operation] = [Guard(operation.condition)] if is_kept else []
             else:
                 made = _resolved(operation, flat, cells, by_object)
             operations += made
@@ -80,30 +59,6 @@ def resolve(program: Program, flat: FlatFunction, readings: Readings, *, is_main
     entry = flat.blocks[0]
     entry.operations[:0] = first
     entry.origins[:0] = [(0, -1)] * len(first)
-
-
-def _argument(read: ArgumentRead, flat: FlatFunction, *, is_written: bool) -> Iterator[Operation]:
-    """Yield what a pointer read from `argv` is: not null in front of `argv[argc]`, which is.
-
-    With the offset o in bytes, a multiple of 8, and n = 8 * argc: o <= n - 8 if and only if it is
-    not null. If somebody else knows the array, or writes to it, it is any pointer.
-    """
-    yield AnyValue(read.target)
-    object = flat.objects[read.object]
-    if is_written or object.is_exposed or object.size is None:
-        return
-    is_present = Relation(only(read.target), "ne")
-    before = Relation(read.offset.plus(object.size, -1).shifted(16), "le")
-    for condition in (Either(negation(before), is_present), Either(before, negation(is_present))):
-        if gcd(read.offset.divisor, read.offset.constant) % 8:
-            condition = Either(Congruent(read.offset, 8, 0, holds=False), condition)
-        yield Guard(condition)
-
-
-def has_others(program: Program) -> bool:
-    """Return whether threads or signal handlers may run in between."""
-    names = (program.strings[symbol] for symbol in program.globals.name.tolist())
-    return any(name in _OTHERS for name in names)
 
 
 def _has_constructors(program: Program) -> bool:
@@ -162,7 +117,8 @@ def _resolved(
             return _havoc(flat, by_object, lambda one: one.is_exposed)
         keys = tuple(by_object[operation.object])
         return [Havoc(keys)] if keys else []
-    assert operation.target is not None
+    if operation.target is None:  # what is read is known already
+        return []
     if cell is None:
         return [AnyValue(operation.target)]
     if cells[cell] == operation.kind:

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 _INDICES, _MOST_INDICES = -(1 << 40), 8
 _POINTER = 8  # bytes of one
+_STREAMS = ("stdin", "stdout", "stderr", "__stdinp", "__stdoutp", "__stderrp")
 _DUPLICATED = -(1 << 57)  # variables for how long strings are that calls duplicate, by the call
 
 
@@ -123,6 +124,14 @@ class Objects:
                 found.update(table.operands[table.offsets[rows] + place].tolist())
         n_globals = len(self._program.globals)
         return frozenset(one for one in found if one < n_globals)
+
+    def is_stream(self, object: int) -> bool:
+        """Return whether an object is `stdin`, `stdout` or `stderr`, which nobody sets."""
+        made, table = self._flat.objects[object], self._program.globals
+        if made.value < 0 or made.name not in _STREAMS or made.value in self._stored_to:
+            return False
+        flags = int(table.flags[made.value])
+        return bool(flags & GlobalFlag.DECLARATION) and not flags & GlobalFlag.ADDRESS_TAKEN
 
     def of_arguments(self, context: int, value: int) -> Address | None:
         """Return the address that `argv` of `main` is: `argc` pointers and a null pointer.

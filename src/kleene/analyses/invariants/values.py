@@ -29,7 +29,8 @@ from kleene.analyses.invariants.expressions import (
 )
 from kleene.analyses.invariants.flat import Base, FlatFunction
 from kleene.analyses.invariants.kinds import Readings
-from kleene.analyses.invariants.library import model_of
+from kleene.analyses.invariants.library import has_others, model_of
+from kleene.analyses.invariants.loads import repeated_loads
 from kleene.analyses.invariants.objects import Address, Objects
 from kleene.ir import Program
 from kleene.ir.codes import (
@@ -71,6 +72,8 @@ class Values:
             FORMATS.get(word) if kind == TypeKind.FLOAT else None
             for word, kind in zip(words, self._kinds, strict=True)
         ]
+        self._repeated: dict[int, dict[int, int]] = {}
+        self._has_others = has_others(program)
         self.objects = Objects(self)
         self._comparisons = Comparisons(self)
 
@@ -229,6 +232,8 @@ class Values:
             made = self.of(context, operands[0]) if is_copy else None
         elif opcode == Opcode.GETELEMENTPTR:
             made = self.objects.of_element(context, value, operands, int(self._table.about[row]))
+        elif opcode == Opcode.LOAD and (other := self.repeated(value)) is not None:
+            made = self.of(context, other)
         elif opcode == Opcode.ALLOCA:
             made = self.objects.of_local(context, value, row, operands)
         elif opcode in (Opcode.PHI, Opcode.SELECT) and self.is_pointer(value):
@@ -243,6 +248,19 @@ class Values:
         else:
             made = None
         return self._variable(context, value) if made is None else made
+
+    def repeated(self, value: int) -> int | None:
+        """Return the value that a load is known to read, if both are numbers kept alike."""
+        row = value - self._bases[ValueKind.INSTRUCTION]
+        function = int(self.program.instruction_function[row])
+        if function not in self._repeated:
+            is_alone = not self._has_others
+            self._repeated[function] = repeated_loads(self.program, function) if is_alone else {}
+        other = self._repeated[function].get(row)
+        if other is None or not (self.is_pointer(value) or self.is_number(value)):
+            return None
+        is_alike = self.is_pointer(value) or self.kind(value) == self.kind(other)
+        return other if is_alike and self.width(value) != 1 else None
 
     def _linear(
         self, context: int, value: int, row: int, opcode: int, operands: list[int]

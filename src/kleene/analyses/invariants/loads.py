@@ -1,0 +1,104 @@
+"""Loads that read what was read, or stored, shortly before: values that need no variable.
+
+    if (text[i] >= 'a' && text[i] <= 'z') n[text[i] - 'a']++;
+
+reads one byte three times. A load is given the value v that an earlier load of the same address and
+type had, or that was stored there, if it was so on all ways that lead here, and nothing on them may
+have written to memory since (available expressions).
+
+That the addresses are the same is seen from what they are computed from: by the same operations
+from the same values x. That v and each x have not been executed anew meanwhile, with another
+result, is since they dominate the earlier access, of which there is one on each way: if a way led
+from x to the load and not through such an access, then so would a way from the entry to the first
+execution of x, where no access is yet, and on from there; and nothing would be available.
+"""
+
+from __future__ import annotations
+
+from kleene.analyses.invariants.library import model_of
+from kleene.ir import Program
+from kleene.ir.codes import CALLS, Flag, Opcode, ValueKind
+
+_PURE = {
+    Opcode.GETELEMENTPTR, Opcode.SEXT, Opcode.ZEXT, Opcode.TRUNC, Opcode.BITCAST, Opcode.ADD,
+    Opcode.SUB, Opcode.MUL, Opcode.SHL, Opcode.AND, Opcode.OR,
+}  # fmt: skip
+_WRITES = {Opcode.LOAD, Opcode.STORE, Opcode.ATOMICRMW, Opcode.CMPXCHG, Opcode.FENCE}  # not plain
+_Known = dict[tuple[int, int], int]  # the value at an address (its number), by type
+
+
+def repeated_loads(program: Program, function: int) -> dict[int, int]:
+    """Return, by loads (rows) of a function, the values that are known to be what they read."""
+    return _Loads(program, function).found
+
+
+class _Loads:
+    def __init__(self, program: Program, function: int) -> None:
+        self._program, self._table = program, program.instructions
+        self._first = program.bases[ValueKind.INSTRUCTION]
+        self._constants = program.bases[ValueKind.CONSTANT], program.bases[ValueKind.ARGUMENT]
+        self._numbers: dict[object, int] = {}  # a value that stands for all computed alike
+        self._number_of: dict[int, int] = {}
+        self.found: dict[int, int] = {}
+        self._run(*program.function_table.block_offsets[function : function + 2].tolist())
+
+    def _run(self, first: int, end: int) -> None:
+        """Find what is available where each block begins: the most that all ways agree on."""
+        offsets, targets = self._program.successors
+        at: dict[int, _Known] = {first: {}}  # blocks that are not in it have not been come to
+        todo = [first]
+        while todo:
+            block = todo.pop()
+            known = self._block(block, dict(at[block]))
+            for target in targets[offsets[block] : offsets[block + 1]].tolist():
+                old = at.get(target)
+                new = known if old is None else dict(old.items() & known.items())
+                if new != old:
+                    at[target] = new
+                    todo.append(target)
+        self.found.clear()
+        for block, known in at.items():
+            self._block(block, dict(known))
+
+    def _block(self, block: int, known: _Known) -> _Known:
+        """Go through a block with what is known at addresses; return what is known at its end."""
+        table, types = self._table, self._program.value_types
+        first, end = self._program.blocks.instruction_offsets[block : block + 2].tolist()
+        for row in range(first, end):
+            opcode, value = int(table.opcode[row]), self._first + row
+            is_plain = not int(table.flags[row]) & (Flag.VOLATILE | Flag.ATOMIC)
+            if opcode == Opcode.LOAD and is_plain:
+                key = self._number(int(table.operands_of(row)[0])), int(types[value])
+                if key in known:
+                    self.found[row] = known[key]
+                else:
+                    known[key] = value
+            elif opcode == Opcode.STORE and is_plain:
+                stored, place = table.operands_of(row).tolist()
+                known = {(self._number(place), int(types[stored])): stored}
+                if self._constants[0] <= stored < self._constants[1]:
+                    known = {}
+            elif self._may_write(row, opcode):
+                known = {}
+        return known
+
+    def _may_write(self, row: int, opcode: int) -> bool:
+        if opcode not in CALLS:
+            return opcode in _WRITES
+        model = model_of(self._program, int(self._table.operands_of(row)[0]))
+        is_told = not model.is_unknown and model.format is None and model.keeps is None
+        return not is_told or model.frees is not None or any(t.is_write for t in model.touches)
+
+    def _number(self, value: int) -> int:
+        """Return the value that stands for all that are computed like this one."""
+        if value not in self._number_of:
+            self._number_of[value] = value
+            row, table = value - self._first, self._table
+            if row >= 0 and table.opcode[row] in _PURE:
+                operands = tuple(self._number(one) for one in table.operands_of(row).tolist())
+                key = (
+                    int(table.opcode[row]), int(self._program.value_types[value]),
+                    int(table.about[row]), int(table.flags[row]), operands,
+                )  # fmt: skip
+                self._number_of[value] = self._numbers.setdefault(key, value)
+        return self._number_of[value]
