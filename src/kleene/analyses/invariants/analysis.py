@@ -17,9 +17,8 @@ from kleene.analyses.invariants.expressions import show
 from kleene.analyses.invariants.facts import facts_at
 from kleene.analyses.invariants.flat import Base, Site
 from kleene.analyses.invariants.instructions import PLAIN, SUPPOSED
-from kleene.analyses.invariants.library import calls_by_model, model_of
+from kleene.analyses.invariants.library import calls_by_model, has_others, model_of
 from kleene.analyses.invariants.lower import lower
-from kleene.analyses.invariants.memory import has_others
 from kleene.analyses.invariants.plan import DOMAINS, plan_of
 from kleene.analyses.invariants.result import FunctionResult, InvariantsResult, by_place
 from kleene.analyses.invariants.solve import OutOfTimeError, Run, worst

@@ -14,7 +14,7 @@ import numpy as np
 
 from kleene.analyses.dataflow.context import Context
 from kleene.analyses.invariants.checks import CheckResult, Verdict
-from kleene.analyses.invariants.memory import has_others
+from kleene.analyses.invariants.library import has_others
 from kleene.analyses.invariants.whole.packs import packs_of
 from kleene.analyses.invariants.whole.places import PlaceFacts, state_of
 from kleene.analyses.invariants.whole.pointers import Pointers, pointers_of
