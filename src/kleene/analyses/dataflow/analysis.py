@@ -94,9 +94,10 @@ class Dataflow:
         if not self.roles:
             return
         _ = context.roles  # what is not understood is told first
-        names = {function.name for function in context.program.functions}
+        program = context.program
+        names = {program.strings[symbol] for symbol in program.globals.name.tolist()}
         for line in self.roles:
             for name in line.partition(":")[0].replace(",", " ").split():
                 if name not in names:
-                    message = f"there is no function '{name}' that could have the role"
+                    message = f"there is no function or variable '{name}' that could have the role"
                     raise SourceError(None, "dataflow/no-such-name", message)

@@ -125,7 +125,10 @@ class _Chain:
             span = program.instruction_view(value - first).span
         if span is not None and not span.line:
             span = None
-        location = f"{Path(span.file).name}:{span.line}:{span.column}" if span else None
+        location = None
+        if span:
+            location = f"{Path(span.file).name}:{span.line}"
+            location += f":{span.column}" if span.column else ""
         fact = self._context.fact(name)
         operator = Operator(int(self._constraints.operator[name])).name.lower().replace("_", " ")
         return Step(location, f"{self._text(name)} is {fact}", self._text(name), operator, span)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -144,8 +145,9 @@ def run(
     elif stats:
         emit([rows(result.statistics.items())])
     else:
-        emit(_text(result, chosen))
-        emit(section(found, root))
+        facts = "".join(_text(result, chosen))
+        told = "".join(section(found, root))
+        emit([facts, told if facts else told.lstrip("\n")] if facts or told else ["no findings\n"])
     reporting.end(found)
 
 
@@ -215,11 +217,13 @@ def _text(result: DataflowResult, chosen: set[int] | None) -> Iterator[str]:
 
 
 def _columns(heads: list[str], rows: list[Any]) -> Iterator[str]:
-    """Yield the rows of a table under its heads."""
+    """Yield the rows of a table under its heads, each once where several in a row are alike."""
+    if not rows:
+        return
     words = [[word.replace("_", " ") for word in heads]]
     words += [[_word(cell) for cell in row] for row in rows]
     widths = [max(map(len, column)) for column in zip(*words, strict=True)]
-    for line in words:
+    for line, _ in groupby(words):
         cells = (word.ljust(width) for word, width in zip(line, widths, strict=True))
         yield "  ".join(cells).rstrip() + "\n"
 
