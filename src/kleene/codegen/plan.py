@@ -246,26 +246,42 @@ class Field:
 
 
 @dataclass(frozen=True, slots=True)
+class FieldParameter:
+    """A parameter that is a field of a record.
+
+    An array inside of the record has `n_elements`. What a function leaves in a field that is a
+    number is a parameter of its own, an array of one element: `is_result`.
+    """
+
+    path: tuple[Field, ...]
+    symbol: Symbol
+    n_elements: int | None = None
+    is_result: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Given:
     """An argument of a call: a parameter's value, or a record of which fields are parameters.
 
     Global variables are arguments, too; a constant array has its `initial` values by itself. The
-    number of elements is that of arrays that are inside of a record, or global; of others, None.
+    number of elements is that of a global array; of others, None.
+    Where C has a pointer to one integer, as code that was Fortran has, a call is given its value.
     """
 
     name: str
     parameter: Symbol | None
-    fields: tuple[tuple[tuple[Field, ...], Symbol, int | None], ...] = ()
+    fields: tuple[FieldParameter, ...] = ()
     is_global: bool = False
     initial: tuple[int | float, ...] = ()
     n_elements: int | None = None
+    is_behind_pointer: bool = False
 
     @property
     def parameters(self) -> tuple[Symbol, ...]:
         """The parameters that the argument gives, in their order."""
-        return (
-            tuple(one for _, one, _ in self.fields) if self.parameter is None else (self.parameter,)
-        )
+        if self.parameter is not None:
+            return (self.parameter,)
+        return tuple(one.symbol for one in self.fields)
 
 
 @dataclass(frozen=True, slots=True)

@@ -134,6 +134,9 @@ class Original:
                 self._set_global(one, by_symbol, kept, inside)
             elif one.parameter is not None:
                 value = by_symbol[one.parameter]
+                if one.is_behind_pointer:
+                    value = np.array([value], python.dtype_name(one.parameter.type))
+                    kept.append(value)
                 is_array = isinstance(value, np.ndarray)
                 dtype = python.dtype_name(one.parameter.type) if not is_array else ""
                 kinds.append(ctypes.c_void_p if is_array else as_type(np.dtype(dtype)))
@@ -172,9 +175,10 @@ class Original:
         inside: list[Any],
     ) -> None:
         behind: dict[tuple[str, ...], int] = {}
-        for path, symbol, n_elements in one.fields:
+        for field_ in one.fields:
+            symbol = field_.symbol
             at, names = record, ()
-            for position, step in enumerate(path):
+            for position, step in enumerate(field_.path):
                 if step.offset is None:
                     raise SourceError(None, "c/layout", f"{one.name} has an unknown layout")
                 if position and step.is_behind:
@@ -185,7 +189,10 @@ class Original:
                         ctypes.c_void_p.from_address(at).value = behind[names]
                     at = behind[names]
                 at, names = at + step.offset, (*names, step.name)
-            self._store(at, symbol, by_symbol[symbol], n_elements is None, inside)
+            if field_.is_result:
+                inside.append((at, by_symbol[symbol]))
+                continue
+            self._store(at, symbol, by_symbol[symbol], field_.n_elements is None, inside)
 
     def _store(
         self, at: int, symbol: Symbol, value: Any, is_pointer: bool, inside: list[Any]
@@ -210,7 +217,8 @@ def arguments(plan: Plan, seed: int) -> list[Any]:
     size = int(rng.choice(SIZES))
     made: list[Any] = []
     known = {one.parameter: one for one in plan.given if one.parameter is not None}
-    n_inside = {s: n for one in plan.given for _, s, n in one.fields if n is not None}
+    fields = [each for one in plan.given for each in one.fields]
+    n_inside = {one.symbol: one.n_elements for one in fields if one.n_elements is not None}
     n_inside |= {s: one.n_elements for s, one in known.items() if one.n_elements is not None}
     for symbol, (_, kind, dtype) in zip(plan.parameters, parameters_of(plan), strict=True):
         form = np.dtype(dtype)
@@ -439,7 +447,8 @@ def check_file(file: str, flags: list[str], found: Found) -> None:
 
 def _overlaps(plan: Plan) -> list[tuple[str, str]]:
     """Return the pairs of arrays that may overlap in C: none is inside of a record, or global."""
-    inside = {s.name for one in plan.given for _, s, n in one.fields if n is not None}
+    fields = [each for one in plan.given for each in one.fields]
+    inside = {one.symbol.name for one in fields if one.n_elements is not None}
     inside |= {one.name for one in plan.given if one.is_global}
     return [pair for pair in plan.overlaps if not inside & set(pair)]
 

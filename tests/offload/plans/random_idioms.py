@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 HEAD = """
-static const int table[8] = {3, 1, -4, 1, 5, -9, 2, 6};
+static const int digits[8] = {3, 1, -4, 1, 5, -9, 2, 6};
 static int low(int x, int y) { return x < y ? x : y; }
 static int odd(int x) { if (x & 1) return x; x = x * 3; return x - 1; }
 """
@@ -63,7 +63,16 @@ class _Function:
     def _statement(self, i: str, depth: int) -> list[str]:
         rng = self._rng
         value = rng.choice(
-            ["*p", "p[1]", "odd(*p)", "low(c[0], k)", "k", f"c[{i}]", f"table[{i} & 7]", f"{i} * 2"]
+            [
+                "*p",
+                "p[1]",
+                "odd(*p)",
+                "low(c[0], k)",
+                "k",
+                f"c[{i}]",
+                f"digits[{i} & 7]",
+                f"{i} * 2",
+            ]
         )
         choice = rng.randint(0, 5)
         if choice == 0 and not depth:

@@ -2,30 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, MutableMapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from kleene.codegen.runtime.checks import ArgumentError
 
+Fields = Sequence[tuple[Sequence[str], str]]
+
 
 class Binding:
     """The arguments of a function.
 
     Each is (name, whether it is a global variable, its values if these are known, its fields): of a
-    record the names that lead to each field, `("filter", "gain")`, else None.
+    record the names that lead to each field, `("filter", "gain")`, else None. With these is the
+    type of a number that the function leaves there, after the call; else nothing.
     """
 
     def __init__(
         self,
         function: str,
-        given: Sequence[tuple[str, bool, Any, Sequence[Sequence[str]] | None]],
+        given: Sequence[tuple[str, bool, Any, Fields | None]],
         places: Mapping[str, str] | None = None,
     ) -> None:
         self.function, self.given, self.places = function, given, places or {}
         self.own = [name for name, is_global, _, _ in given if not is_global]
         self.is_plain = all(not each[1] and each[3] is None for each in given)
+        self.has_results = any(dtype for each in given for _, dtype in each[3] or ())
 
     def __call__(self, args: Sequence[Any], named: Mapping[str, Any]) -> Sequence[Any]:
         """Return a value for each parameter.
@@ -53,8 +57,29 @@ class Binding:
                 message = f"{self.function}: {what} '{name}' is not given"
                 raise ArgumentError("kernels/argument-count", message, self._hint(), name)
             value = held.get(name, initial)
-            found += [value] if fields is None else [self._field(name, value, f) for f in fields]
+            if fields is None:
+                found.append(value)
+                continue
+            for path, dtype in fields:
+                field = self._field(name, value, path)
+                found.append(np.zeros(1, dtype) if dtype else field)
         return found
+
+    def leave(self, args: Sequence[Any], named: Mapping[str, Any], values: Sequence[Any]) -> None:
+        """Set the fields of records to what a call has left in them."""
+        if not self.has_results:
+            return
+        held = {**dict(zip(self.own, args, strict=False)), **named}
+        position = 0
+        for name, _, _, fields in self.given:
+            for path, dtype in fields or [((), "")]:
+                if dtype:
+                    record = self._field(name, held[name], path[:-1])
+                    if isinstance(record, (MutableMapping, np.ndarray, np.void)):
+                        record[path[-1]] = values[position][0].item()
+                    else:
+                        setattr(record, path[-1], values[position][0].item())
+                position += 1
 
     def _hint(self) -> str:
         texts = [

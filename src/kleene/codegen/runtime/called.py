@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from kleene.codegen.runtime.binding import Binding
+from kleene.codegen.runtime.binding import Binding, Fields
 from kleene.codegen.runtime.checks import ArgumentError, Arguments
 from kleene.codegen.runtime.launching import Run, device_run
 from kleene.codegen.runtime.transfers import NotExecutedError, executed
@@ -22,7 +22,7 @@ class Called:
         sections: Callable[..., Any],
         steps: Callable[..., Any],
         source: str,
-        given: Sequence[tuple[str, bool, Any, Sequence[Sequence[str]] | None]] = (),
+        given: Sequence[tuple[str, bool, Any, Fields | None]] = (),
     ) -> None:
         self.name, self.steps, self.source = name, steps, source
         plain = [(one, False, None, None) for one, _, _ in parameters]
@@ -46,7 +46,9 @@ class Called:
             hint = "pass a copy of one: this file has no sequential form"
             raise ArgumentError("kernels/arrays-overlap", message, hint, second)
         try:
-            return executed(self.run(), self.steps, known, args)
+            answer = executed(self.run(), self.steps, known, args)
         except NotExecutedError as error:
             kind = MemoryError if error.is_memory else OverflowError
             raise kind(f"{self.name}: {error}; no argument has changed") from error
+        self.binding.leave(given, named, args)
+        return answer

@@ -18,7 +18,7 @@ import numpy as np
 
 from kleene.base.errors import SourceError
 from kleene.codegen import cuda, python, runtime, threads
-from kleene.codegen.plan import CannotError, Plan
+from kleene.codegen.plan import CannotError, FieldParameter, Plan
 from kleene.codegen.text import element_of
 from kleene.kernels import launch
 from kleene.offload.plans.built import compiled, written
@@ -102,7 +102,10 @@ class GeneratedFunction:
             message = f"{self.plan.function}: there is no device {device!r}"
             hint = "write 'auto', 'cpu' or 'cuda'"
             raise runtime.ArgumentError("kernels/unknown-device", message, hint, "device")
-        return self.with_values(self._bound(given, named), device=device)
+        args = self._bound(given, named)
+        answer = self.with_values(args, device=device)
+        self._bound.leave(given, named, args)
+        return answer
 
     def with_values(self, args: Sequence[Any], *, device: str = "auto") -> Any:
         """Call the function with a value for each parameter of what is generated.
@@ -357,15 +360,25 @@ def parameters_of(plan: Plan) -> list[tuple[str, str, str]]:
     return found
 
 
-def given_of(plan: Plan) -> list[tuple[str, bool, Any, list[tuple[str, ...]] | None]]:
+Fields = list[tuple[tuple[str, ...], str]]
+
+
+def _result_type(field: FieldParameter) -> str:
+    """Return the type of what a function leaves in a field, in NumPy's words; else nothing."""
+    return python.dtype_name(element_of(field.symbol.type)) if field.is_result else ""
+
+
+def given_of(plan: Plan) -> list[tuple[str, bool, Any, Fields | None]]:
     """Return the arguments of a call as `runtime.Binding` has them."""
     if not plan.given:
         return [(one.name, False, None, None) for one in plan.parameters]
-    found: list[tuple[str, bool, Any, list[tuple[str, ...]] | None]] = []
+    found: list[tuple[str, bool, Any, Fields | None]] = []
     for one in plan.given:
         fields = None
         if one.parameter is None:
-            fields = [tuple(step.name for step in path) for path, _, _ in one.fields]
+            fields = [
+                (tuple(step.name for step in each.path), _result_type(each)) for each in one.fields
+            ]
         initial = None
         if one.initial and one.parameter is not None:
             dtype = python.dtype_name(element_of(one.parameter.type))

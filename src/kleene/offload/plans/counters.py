@@ -92,7 +92,9 @@ class _Counters:
         body = self.block(loop.body, ((again, False), (loop.body, True), *following))
         if body != loop.body:
             loop = replace(loop, body=body)
+        first, loop = self._tested_first(loop)
         before, loop, after = self._counting(loop, following)
+        before = (*first, *before)
         before2, loop = self._with_one_head(loop)
         form = counted(loop)
         if form is None or _has_jumps(loop.body) or form.variable in assigned_in(loop.body):
@@ -141,6 +143,45 @@ class _Counters:
         last = tree.Assign(place, own, tree.Binary(kind, place, "-", least, number(1, kind)))
         after: Block = (last,) if is_live(following, symbol) else ()
         return (*loop.init, tree.Declare(place, counter)), changed, after
+
+    def _tested_first(self, loop: tree.Loop) -> tuple[Block, tree.Loop]:
+        """Return `do ... while (++i < n)` as a loop that is tested first, and what is before it.
+
+        The first iteration happens in any case, with i = i0: i < (n > i0 + 1 ? n : i0 + 1).
+        """
+        test = loop.test
+        if loop.kind != "do" or loop.after or not isinstance(test, tree.Binary):
+            return (), loop
+        counter = next(iter(_compared(test)), None)
+        if test.operator != "<" or counter is None or not _is_of(_plain(test.left), counter):
+            return (), loop
+        body, steps = loop.body, loop.before
+        if not steps:
+            body, steps = body[:-1], body[-1:]
+        if len(steps) != 1 or _step_of(steps[0], counter) != 1 or not _is_counter(counter):
+            return (), loop
+        changed, bound, kind = assigned_in(body), test.right, counter.type
+        if counter in changed or symbols_in(bound) & changed or not _is_pure(bound):
+            return (), loop
+        if bound.type != kind or _has_jumps(body):
+            return (), loop
+        first = self._symbol(f"{counter.name}_first", counter)
+        place, own = loop.place, Variable(kind, loop.place, counter)
+        start = tree.Assign(place, Variable(kind, place, first), read(counter))
+        least = binary("+", read(first), number(1, kind))
+        above = tree.Binary(_INT, place, ">", bound, least)
+        high = tree.Choose(kind, place, above, bound, least)
+        init = (*loop.init, tree.Assign(place, own, read(first)))
+        made = replace(
+            loop,
+            kind="for",
+            init=init,
+            before=(),
+            test=binary("<", read(counter), high),
+            step=steps,
+            body=body,
+        )
+        return (tree.Declare(place, first), start), made
 
     def _with_one_head(self, loop: tree.Loop) -> tuple[Block, tree.Loop]:
         """Return a loop whose head has its counter alone, and what is done before it."""
