@@ -192,6 +192,12 @@ def test_fields_hold_what_a_call_leaves_in_them(loaded):
     assert keyed == {"gain": 2.0, "n": 12}
 
 
+def test_return_codes_are_the_hosts(loaded):
+    """No thread of the device is started for them, and nothing is fetched from there."""
+    assert "run.scalar" not in loaded.record.python
+    assert "run.fetch" not in loaded.record.python
+
+
 def test_global_variables_are_named(loaded):
     a, b = np.ones(3), np.zeros(3, "float32")
     loaded.globals(3, a, b, shift=2.0)

@@ -56,6 +56,14 @@ def test_subscripts_are_written_with_counters(tmp_path: Path, loop: str, subscri
     assert not found.loops[0].refusals
 
 
+def test_induction_variables_are_in_the_order_of_their_declarations(tmp_path: Path) -> None:
+    names = ["zoe", "amy", "kim", "bob", "ina", "eve", "max", "uli"]
+    steps = " ".join(f"{name} += 2;" for name in reversed(names))
+    declared = "int " + ", ".join(f"{name} = 0" for name in names)
+    found = table(tmp_path, f"{HEAD} {{ {declared}; while (zoe < n) {{ a[zoe] = 0; {steps} }} }}")
+    assert [one.name for one in found.loops[0].inductions] == names
+
+
 @pytest.mark.parametrize(
     "body",
     [

@@ -110,8 +110,10 @@ class Nests:
                 case tree.Assign(target=Variable(symbol=target), value=value):
                     if is_tested or has_data(value):
                         found.add(target)
-                case tree.If(then=then, otherwise=otherwise):
-                    inner = is_tested or has_data(one)  # one thread executes all of it
+                case tree.If(condition=condition, then=then, otherwise=otherwise):
+                    has_loops = any(isinstance(each, tree.Loop) for each in tree.walk(one))
+                    # The host tests it around loops, else one thread executes all of it.
+                    inner = is_tested or has_data(condition if has_loops else one)
                     found |= self._given_data((*then, *otherwise), device, inner)
                 case tree.Loop():
                     inner = is_tested or has_data(_head(one))

@@ -635,7 +635,7 @@ def _steps(
     """
     found: dict[Symbol, tuple[Expression, Obligations]] = {}
     others = set(starts.values())
-    for symbol, start in starts.items():
+    for symbol, start in sorted(starts.items(), key=lambda one: _written_order(one[0])):
         end = ended[symbol]
         before = entry[symbol]
         if before.place is not None:
@@ -655,6 +655,11 @@ def _steps(
             continue
         found[symbol] = (apart, obligations)
     return found
+
+
+def _written_order(symbol: Symbol) -> tuple[int, int, str]:
+    """Return what orders variables as they are declared, in every run."""
+    return symbol.place.line, symbol.place.column, symbol.name
 
 
 def _is_known(place: Place) -> bool:
