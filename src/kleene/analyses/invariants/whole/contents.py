@@ -28,29 +28,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kleene.analyses.dataflow.context import Context
-from kleene.analyses.invariants.library import calls_by_model, model_of
+from kleene.analyses.invariants.library import model_of
 from kleene.analyses.invariants.models import Model
-from kleene.analyses.invariants.whole.addresses import address_sums, constant_numbers
-from kleene.analyses.invariants.whole.flow import Flow
-from kleene.analyses.invariants.whole.pointers import Pointers
-from kleene.analyses.invariants.whole.storage import Storage
-from kleene.analyses.points_to.memory_model import AllocationKind
-from kleene.base.arrays import Bools
-from kleene.ir.codes import CALLS, ConstantKind, GlobalFlag, Opcode, ValueKind
+from kleene.analyses.invariants.whole.addresses import constant_numbers
+from kleene.analyses.invariants.whole.origins import Origins, Place
+from kleene.ir.codes import CALLS, Opcode, ValueKind
 
 N_BYTES = 256
 ALL = (1 << N_BYTES + 1) - 1
-_ADDS = (Opcode.GETELEMENTPTR, Opcode.BITCAST, Opcode.ADDRSPACECAST, Opcode.FREEZE)
-_STAYS = (*_ADDS, Opcode.LOAD, Opcode.ICMP, Opcode.ALLOCA)  # they hand no address on
-_UNDEFINED = (
-    "malloc", "realloc", "reallocarray", "aligned_alloc", "memalign", "valloc", "pvalloc",
-    "posix_memalign", "alloca",
-)  # fmt: skip
-
-_Place = tuple[int, int]  # an allocation, and bytes behind its start; -1: any number
 # Where bytes are: so far behind an origin, by its number, None where that varies; or at places.
-_Source = tuple[int | frozenset[_Place], int | None]
+_Source = tuple[int | frozenset[Place], int | None]
 
 
 class _Event(NamedTuple):
@@ -102,27 +89,22 @@ def before(mask: int, offset: int) -> int:
 class Contents:
     """Which loads read only what was written before."""
 
-    def __init__(self, context: Context, storage: Storage, flow: Flow, pointers: Pointers) -> None:
-        self.context, self.storage, self.flow, self.pointers = context, storage, flow, pointers
-        self.may_hold = context.points_to.system.may_hold_pointer
-        self.program, self.table = context.program, context.program.instructions
-        self.first = self.program.bases[ValueKind.INSTRUCTION]
-        self.models = {
-            call: model for model, calls in calls_by_model(self.program) for call in calls.tolist()
-        }
-        self.argument_offsets = self.program.function_table.argument_offsets.tolist()
-        self.has_offset = self.pointers.offset.has_value
-        self._find_places()
-        self.origin_of = self._origins()
-        self.is_undefined = self._may_be_undefined()
+    def __init__(self, origins: Origins) -> None:
+        self.origins, self.flow, self.program = origins, origins.flow, origins.program
         n_arguments, n_functions = len(self.program.arguments), len(self.program.function_table)
+        self.argument_offsets = self.program.function_table.argument_offsets.tolist()
         self.entry = [ALL] * n_arguments  # written where the function begins
         self.written = [ALL] * n_arguments  # written where it ends
         self.returned = [ALL] * n_functions  # written of what it returns
+        # By allocation, what was written before its address was handed on.
+        self.escaped = {one: ALL for found in origins.of.values() for one in found}
+        self.escaped.update(dict.fromkeys(origins.not_followed, 0))
         self.readers: dict[int, set[int]] = defaultdict(set)  # functions that copy from allocations
-        self.captured = self._captured_arguments()
-        self.functions: dict[int, _Function] = {}
-        self.functions.update({row: _Function(self, row) for row in flow.functions})
+        self.callers: dict[int, set[int]] = defaultdict(set)
+        for call, targets in origins.storage.targets.items():
+            for target in targets:
+                self.callers[target].add(int(self.program.instruction_function[call]))
+        self.functions = {row: _Function(self, row) for row in self.flow.functions}
         self._solve()
         self._is_written = {
             row: is_written
@@ -133,207 +115,6 @@ class Contents:
     def is_written(self, row: int) -> bool:
         """Return whether the bytes that a load reads were written before."""
         return self._is_written.get(row, True)  # else it is not reached
-
-    def may_be_unwritten(self, value: int) -> bool:
-        """Return whether an address may be of storage that starts with nothing written."""
-        return self.origin[value] in self.origin_of or bool(self.unwritten(value))
-
-    # Addresses
-
-    def _find_places(self) -> None:
-        """Find the origin of each address, and its constant distance; -1 where that varies."""
-        program, table = self.program, self.table
-        n_values = program.n_values
-        origin, distance = np.arange(n_values), np.zeros(n_values, np.int64)
-        varies = np.zeros(n_values, bool)
-        rows = np.flatnonzero(np.isin(table.opcode, _ADDS))
-        origin[rows + self.first] = table.operands[table.offsets[rows]]
-        rows = np.flatnonzero(table.opcode == Opcode.GETELEMENTPTR)
-        starts, ends = table.offsets[rows].astype(np.int64), table.offsets[rows + 1]
-        sums = address_sums(program, table.operands, starts, ends, table.about[rows])
-        is_plain = sums.is_known.copy()
-        is_plain[sums.row] = False
-        distance[rows + self.first] = np.where(is_plain, sums.constant, 0)
-        varies[rows + self.first] = ~is_plain
-        for _ in range(n_values.bit_length()):
-            distance = distance + distance[origin]
-            varies |= varies[origin]
-            origin = origin[origin]
-            distance[np.abs(distance) > 1 << 40] = 1 << 40  # code that nothing reaches
-        self.origin: list[int] = origin.tolist()
-        self.distance: list[int | None] = [
-            None if one else number
-            for one, number in zip(varies.tolist(), distance.tolist(), strict=True)
-        ]
-
-    def _origins(self) -> dict[int, list[int]]:
-        """Return the values whose storage begins with nothing written, and their allocations."""
-        system = self.context.points_to.system
-        kind, site = system.allocations.kind, system.allocations.site
-        made = np.isin(kind, (AllocationKind.STACK, AllocationKind.HEAP, AllocationKind.COPY))
-        found: dict[int, list[int]] = defaultdict(list)
-        self._is_start = np.zeros(len(kind), bool)
-        self.escaped: dict[int, int] = {}  # by allocation, what was written before it was handed on
-        for allocation in np.flatnonzero(made).tolist():
-            if kind[allocation] == AllocationKind.HEAP and not self._begins_unwritten(allocation):
-                continue
-            value = int(site[allocation])
-            is_pointer = value >= 0 and self._holds(value, allocation)
-            self._is_start[allocation] = True
-            self.escaped[allocation] = ALL if is_pointer else 0  # else it is not followed
-            if is_pointer:
-                found[value].append(allocation)
-        self._of_set: dict[int, frozenset[_Place]] = {}
-        return dict(found)
-
-    def _begins_unwritten(self, allocation: int) -> bool:
-        names = self.program.globals
-        callee = int(self.context.points_to.system.allocations.callee[allocation])
-        if not 0 <= callee < len(names):
-            return True
-        name = self.program.strings[int(names.name[callee])]
-        has_body = not names.flags[callee] & GlobalFlag.DECLARATION
-        return has_body or name in _UNDEFINED or name.startswith(("_Znwm", "_Znam"))
-
-    def _holds(self, value: int, allocation: int) -> bool:
-        """Return whether a pointer may hold an allocation."""
-        points_to = self.context.points_to
-        objects = points_to.solution.rows.objects(int(points_to.solution.row_of[value]))
-        return allocation in points_to.system.locations.allocation[objects]
-
-    def unwritten(self, value: int) -> frozenset[_Place]:
-        """Return where a pointer may point, in allocations that begin with nothing written."""
-        solution = self.context.points_to.solution
-        key = int(solution.row_of[value]) * 2 + int(solution.unknown[value])
-        if key not in self._of_set:
-            locations = self.context.points_to.system.locations
-            objects = solution.rows.objects(key // 2)
-            objects = objects[self._is_start[locations.allocation[objects]]]
-            is_exact = (locations.stride[objects] == 0) & (locations.byte[objects] >= 0)
-            byte = np.where(is_exact, locations.byte[objects], -1)
-            found = set(zip(locations.allocation[objects].tolist(), byte.tolist(), strict=True))
-            if key & 1:
-                outside = np.unique(locations.allocation[self.context.points_to.escaped])
-                found |= {(one, -1) for one in outside[self._is_start[outside]].tolist()}
-            self._of_set[key] = frozenset(found)
-        return self._of_set[key]
-
-    def bytes_of(self, row: int, place: int, size: int) -> tuple[int, int] | None:
-        """Return the least and the greatest byte, and one more, of its object that are accessed."""
-        name = int(self.context.split.operand[self.table.offsets[row] + place])
-        offset = self.pointers.offset
-        low, high = int(offset.low[name]), int(offset.high[name])
-        if not self.has_offset[name] or low < 0 or high >= 1 << 40:
-            return None
-        return low, high + size
-
-    # Values that nobody gave
-
-    def _may_be_undefined(self) -> Bools:
-        """Return the values that may be undefined, by φ, choices, arguments and results."""
-        program, table = self.program, self.table
-        found = np.zeros(program.n_values, bool)
-        constants = program.constants
-        first = program.bases[ValueKind.CONSTANT]
-        is_none = np.isin(constants.kind, (ConstantKind.UNDEF, ConstantKind.POISON))
-        found[first : first + len(constants)] = is_none
-        if not is_none.any():
-            return found
-        sources, targets = [], []
-        for row in np.flatnonzero(np.isin(table.opcode, (Opcode.PHI, Opcode.SELECT))).tolist():
-            block = int(table.block[row])
-            operands = table.operands_of(row).tolist()
-            if table.opcode[row] == Opcode.SELECT:
-                given = operands[1:]
-            else:
-                base, reached = program.bases[ValueKind.BLOCK], self.flow.predecessors(block)
-                pairs = zip(operands[::2], operands[1::2], strict=True)
-                given = [value for value, source in pairs if source - base in reached]
-            sources += given
-            targets += [self.first + row] * len(given)
-        for call, functions in self.storage.targets.items():
-            arguments = table.operands_of(call)[1:].tolist()
-            for function in functions:
-                start, end = program.function_table.argument_offsets[function : function + 2]
-                base = program.bases[ValueKind.ARGUMENT]
-                for place, value in zip(range(start, end), arguments, strict=False):
-                    sources.append(value)
-                    targets.append(base + place)
-                for block in self.flow.blocks(function):
-                    row = self.flow.rows(block)[1] - 1
-                    if table.opcode[row] == Opcode.RET and len(table.operands_of(row)):
-                        sources.append(int(table.operands_of(row)[0]))
-                        targets.append(self.first + call)
-        source, target = np.array(sources, np.int64), np.array(targets, np.int64)
-        while True:
-            new = target[found[source] & ~found[target]]
-            if not len(new):
-                return found
-            found[new] = True
-
-    # Arguments whose address is handed on
-
-    def _captured_arguments(self) -> Bools:
-        """Return the arguments that a function may store, return or choose, or others it calls."""
-        base = self.program.bases[ValueKind.ARGUMENT]
-        found = np.zeros(len(self.program.arguments), bool)
-        passed: dict[int, list[int]] = defaultdict(list)  # argument of a callee: those of callers
-        offsets = self.program.function_table.argument_offsets.tolist()
-        for function in self.flow.functions:
-            first, end = offsets[function], offsets[function + 1]
-            for block in self.flow.blocks(function):
-                for row, value, position in self.handed(block):
-                    argument = self.origin[value] - base
-                    if not first <= argument < end:
-                        continue
-                    formals = self.formals(row, position)
-                    if formals is None:
-                        found[argument] = True
-                    for one in formals or ():
-                        passed[one].append(argument)
-        waiting = np.flatnonzero(found).tolist()
-        while waiting:
-            for one in passed[waiting.pop()]:
-                if not found[one]:
-                    found[one] = True
-                    waiting.append(one)
-        return found
-
-    def handed(self, block: int) -> Iterator[tuple[int, int, int]]:
-        """Yield where a block hands an address on: the instruction, the value and its position."""
-        first, end = self.flow.rows(block)
-        may_hold = self.may_hold
-        opcodes = self.table.opcode[first:end].tolist()
-        for row, opcode in zip(range(first, end), opcodes, strict=True):
-            if opcode in _STAYS:
-                continue
-            operands = self.table.operands_of(row).tolist()
-            if opcode == Opcode.STORE:
-                operands = operands[:1]
-            for position, value in enumerate(operands):
-                if may_hold[value]:
-                    yield row, value, position
-
-    def formals(self, row: int, position: int) -> list[int] | None:
-        """Return the arguments of callees that an operand is passed to; None if it is handed on."""
-        if self.table.opcode[row] not in CALLS or position == 0:
-            return None
-        functions = self.storage.targets.get(row, [])
-        if self.context.calls.may_return_any[row]:
-            model = self.models.get(row)
-            if model is None or model.is_unknown or functions or model.keeps == position - 1:
-                return None
-            if model.returns == position - 1:
-                return None
-            return []
-        offsets = self.program.function_table.argument_offsets
-        found = []
-        for one in functions:
-            argument = int(offsets[one]) + position - 1
-            if argument >= offsets[one + 1]:
-                return None
-            found.append(argument)
-        return found
 
     def passed(
         self, functions: tuple[int, ...], sources: tuple[_Source, ...]
@@ -354,14 +135,7 @@ class Contents:
             found &= self.written[first + position] if is_there else 0
         return found
 
-    # The solution
-
     def _solve(self) -> None:
-        callers: dict[int, set[int]] = defaultdict(set)
-        for call, targets in self.storage.targets.items():
-            for target in targets:
-                callers[target].add(int(self.program.instruction_function[call]))
-        self.callers = callers
         waiting = set(self.functions)
         while waiting:  # in rounds: what is handed on anywhere is known to all in the next one
             changed: set[int] = set()
@@ -374,8 +148,8 @@ class _Function:
     """A function's origins, each with a mask in one large integer, and its events by block."""
 
     def __init__(self, owner: Contents, function: int) -> None:
-        self._owner, self._function = owner, function
-        self._table, self._first = owner.table, owner.first
+        self._owner, self._origins, self._function = owner, owner.origins, function
+        self._table, self._first = owner.origins.table, owner.origins.first
         self._arguments = range(
             *(owner.program.function_table.argument_offsets[function : function + 2].tolist())
         )
@@ -390,8 +164,8 @@ class _Function:
 
     def _number(self, value: int) -> int | None:
         """Return the number of an address's origin; None if it has no mask."""
-        origin = self._owner.origin[value]
-        if origin not in self._owner.origin_of and origin - self._base not in self._arguments:
+        origin = self._origins.origin[value]
+        if origin not in self._origins.of and origin - self._base not in self._arguments:
             return None
         return self._numbers.setdefault(origin, len(self._numbers))
 
@@ -401,8 +175,8 @@ class _Function:
         value = int(self._table.operands[self._table.offsets[row] + position])
         number = self._number(value)
         if number is not None:
-            return number, owner.distance[value]
-        held = owner.unwritten(value) if owner.may_hold[value] else frozenset()
+            return number, self._origins.distance[value]
+        held = self._origins.unwritten(value) if self._origins.may_hold[value] else frozenset()
         if self._table.opcode[row] not in (Opcode.LOAD, Opcode.STORE):  # these hand nothing on
             for one, _ in held:
                 owner.readers[one].add(self._function)
@@ -414,7 +188,7 @@ class _Function:
         owner, table = self._owner, self._table
         first, end = owner.flow.rows(block)
         handed: dict[int, list[tuple[int, int]]] = defaultdict(list)
-        for row, value, position in owner.handed(block):
+        for row, value, position in self._origins.handed(block):
             handed[row].append((value, position))
         for row, opcode in zip(range(first, end), table.opcode[first:end].tolist(), strict=True):
             for value, position in handed.get(row, ()):
@@ -437,8 +211,8 @@ class _Function:
         owner = self._owner
         if (number := self._number(value)) is None:
             return
-        formals = owner.formals(row, position)
-        if formals is not None and not any(owner.captured[one] for one in formals):
+        formals = self._origins.formals(row, position)
+        if formals is not None and not any(self._origins.captured[one] for one in formals):
             return
         if opcode == Opcode.PHI:
             source = int(self._table.operands_of(row)[position + 1])
@@ -459,7 +233,7 @@ class _Function:
             mask = range_mask(distance, distance + size) if distance >= 0 and size > 0 else 0
             source = (base, 0)
         elif self._is_start(row) and size > 0:
-            found = owner.bytes_of(row, 0, size)
+            found = self._origins.bytes_of(row, 0, size)
             mask = 0 if found is None else range_mask(*found)
             source = (base, 0)
         yield _Event(_READS, mask=mask, sources=(source,), row=row)
@@ -469,7 +243,7 @@ class _Function:
     def _is_start(self, row: int) -> bool:
         """Return whether the origin of what is loaded is the start of its object."""
         value = int(self._table.operands[self._table.offsets[row]])
-        return self._owner.origin[value] in self._owner.origin_of
+        return self._origins.origin[value] in self._origins.of
 
     def _store(self, row: int) -> Iterator[_Event]:
         owner = self._owner
@@ -478,17 +252,17 @@ class _Function:
         number, distance = self._source(row, 1)
         if not isinstance(number, int) or distance is None or distance < 0 or size <= 0:
             return
-        if not owner.is_undefined[stored]:
+        if not self._origins.is_undefined[stored]:
             yield _Event(_WRITES, number, range_mask(distance, distance + size) & ALL >> 1)
 
     def _call(self, row: int) -> Iterator[_Event]:
         owner = self._owner
         callee, *arguments = self._table.operands_of(row).tolist()
-        functions = tuple(owner.storage.targets.get(row, ()))
-        leaves = bool(owner.context.calls.may_return_any[row])
-        model = owner.models.get(row) or model_of(owner.program, callee)
+        functions = tuple(self._origins.storage.targets.get(row, ()))
+        leaves = bool(self._origins.context.calls.may_return_any[row])
+        model = self._origins.models.get(row) or model_of(owner.program, callee)
         numbers = [self._number(one) for one in arguments]
-        if (owner.storage.callee(row) or "").startswith("llvm.lifetime.start"):
+        if (self._origins.storage.callee(row) or "").startswith("llvm.lifetime.start"):
             yield from (_Event(_STARTS, one) for one in numbers if one is not None)
             return
         if functions:
@@ -528,11 +302,10 @@ class _Function:
 
     def _is_whole(self, address: int, given: list[int], n_bytes: int) -> bool:
         """Return whether so many bytes are all of the object that begins at an address."""
-        owner = self._owner
-        origin = owner.origin[address]
-        if origin not in owner.origin_of:
+        origin = self._origins.origin[address]
+        if origin not in self._origins.of:
             return False
-        total = owner.context.points_to.system.allocations.n_bytes[owner.origin_of[origin]]
+        total = self._origins.context.points_to.system.allocations.n_bytes[self._origins.of[origin]]
         if (total >= 0).all() and (total <= n_bytes).all():
             return True
         row = origin - self._first
@@ -624,7 +397,7 @@ class _Function:
                         changed.add(function)
             elif event.kind == _ESCAPES:
                 mask = self._of(state, event.number)
-                for allocation in owner.origin_of.get(origins[event.number], ()):
+                for allocation in self._origins.of.get(origins[event.number], ()):
                     if owner.escaped[allocation] & ~mask:
                         owner.escaped[allocation] &= mask
                         changed |= owner.readers[allocation]

@@ -25,6 +25,7 @@ from kleene.analyses.invariants.whole.contents import Contents
 from kleene.analyses.invariants.whole.floats import FloatRanges, fit
 from kleene.analyses.invariants.whole.flow import Flow
 from kleene.analyses.invariants.whole.lifetimes import Lifetimes
+from kleene.analyses.invariants.whole.origins import Origins
 from kleene.analyses.invariants.whole.pointers import Pointers
 from kleene.analyses.invariants.whole.storage import Storage
 from kleene.base.arrays import I64, U8, Bools
@@ -276,10 +277,11 @@ class Checker:
 
     def _contents(self, storage: Storage, flow: Flow) -> None:
         """What is read was written before; what is computed with has a value."""
-        contents = Contents(self._context, storage, flow, self._pointers)
+        origins = Origins(self._context, storage, flow, self._pointers)
+        contents = Contents(origins)
         rows = np.flatnonzero(self._table.opcode == Opcode.LOAD)
         addresses = self._table.operands[self._table.offsets[rows]].tolist()
-        asked = [contents.may_be_unwritten(value) for value in addresses]
+        asked = [origins.may_be_unwritten(value) for value in addresses]
         rows = rows[np.array(asked, bool)]
         safe = np.array([contents.is_written(row) for row in rows.tolist()], bool)
         nowhere = np.zeros(len(rows), bool)
@@ -288,7 +290,7 @@ class Checker:
         owner = np.repeat(np.arange(len(self._table)), np.diff(self._table.offsets))
         place = np.arange(len(owner)) - self._table.offsets[owner]
         opcode = self._table.opcode[owner]
-        used = np.isin(opcode, tuple(COMPUTES)) & contents.is_undefined[self._table.operands]
+        used = np.isin(opcode, tuple(COMPUTES)) & origins.is_undefined[self._table.operands]
         used &= (place == 0) | ~np.isin(opcode, (Opcode.BR, Opcode.SWITCH))
         rows = np.unique(owner[used])
         nowhere = np.zeros(len(rows), bool)
