@@ -6,8 +6,11 @@ import numpy as np
 import pytest
 
 import kleene
+from kleene.analyses.dataflow.context import Context
 from kleene.base.errors import SourceError
+from kleene.ir import parse
 from kleene.ir.codes import ValueKind
+from kleene.solvers.dataflow.codes import LOW
 
 
 def load(tmp_path: Path, text: str, **options: object) -> kleene.Program:
@@ -340,3 +343,20 @@ def test_calls_have_results_of_their_own_with_a_context(tmp_path):
     assert sum(reached[1]) < sum(reached[0])
     with pytest.raises(SourceError, match="dataflow/context"):
         program.dataflow(context=2)
+
+
+def test_definitions_that_a_linker_may_replace_start_as_anything() -> None:
+    program = parse("""
+@kept = internal global i32 0 align 4
+@replaced = weak global i32 0 align 4
+define @main() -> i32 {
+^entry:
+  %a: i32 = load @kept
+  %b: i32 = load @replaced
+  %c: i32 = add %a, %b
+  ret %c
+}
+""")
+    facts = Context(program).facts
+    loads = program.bases[ValueKind.INSTRUCTION] + np.arange(2)
+    assert facts.rows[loads, LOW].tolist() == [0, -(2**31)]

@@ -32,14 +32,11 @@ from kleene.ir import Program
 from kleene.ir.codes import (
     CALLS,
     Flag,
-    GlobalFlag,
-    Linkage,
     Opcode,
 )
 from kleene.transforms.memory_ssa import MemorySSA
 from kleene.transforms.splitting import NameKind, SplitProgram
 
-_REPLACEABLE = (Linkage.WEAK, Linkage.LINKONCE, Linkage.COMMON, Linkage.EXTERN_WEAK)
 ZERO, UNDEFINED, ANY = -2, -3, -4  # instead of an operand: the number 0, no value yet, any value
 
 
@@ -246,9 +243,7 @@ class _Generator:
         table, locations = system.allocations, system.locations
         allocation = locations.allocation[objects]
         site, width = table.site[allocation], self.n_bytes[region]
-        unsure = GlobalFlag.DECLARATION | GlobalFlag.EXTERNALLY_INITIALIZED
-        is_unsure = program.globals.flags[site] & unsure != 0
-        is_unsure |= np.isin(program.globals.linkage[site], _REPLACEABLE) | (width == 0)
+        is_unsure = width == 0
         reader = Initialisers(program)
         owner: list[int] = []
         start: list[int] = []
