@@ -550,7 +550,8 @@ def main(given: list[str]) -> int:
             found.wrong.append(f"{file}: {traceback.format_exc(limit=-4)}")
         for one in found.wrong[n_wrong:]:
             print(f"WRONG {one}", flush=True)
-    print(f"{n_files} files, {found.n_functions} functions with loops, {found.n_parallel} parallel")
+    counts = f"{found.n_proved} with proved ones, {found.n_parallel} with kernels"
+    print(f"{n_files} files, {found.n_functions} functions with loops, {counts}")
     print(f"{found.n_compared} calls compared, {found.n_overlapping} with arrays that overlap")
     for reason, n in found.reasons.most_common(12):
         print(f"  {n:5} {reason}")

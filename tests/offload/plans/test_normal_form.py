@@ -247,6 +247,16 @@ def test_arrays_of_records_and_globals_are_checked(loaded):
         loaded.record(record(4) | {"first": {"gain": 1.0, "memory": x[:1]}}, x, x.copy())
 
 
+def test_tables_are_moved_as_a_whole(loaded):
+    with pytest.raises(ArgumentError, match="'weights' has 3 elements, 4 are needed"):
+        loaded.globals(
+            1, np.ones(1), np.ones(1, "float32"), shift=0.0, weights=np.ones(3, "float32")
+        )
+    text, left = files.file_of([loaded.globals.plan, loaded.record.plan], "cuda")
+    assert not left
+    assert "record_i" in text
+
+
 def test_a_file_that_stands_alone_has_the_tables(loaded):
     text, _ = files.file_of([loaded.globals.plan], "python")
     assert "('shift', True, None, None)" in text

@@ -35,7 +35,16 @@ def test_a_wrong_result_is_seen(tmp_path: Path, monkeypatch, capsys, is_wrong):
         monkeypatch.setattr(threads, "source", lambda plans: real(plans).replace("+ 7", "+ 8"))
     assert outside.main([str(file)]) == is_wrong
     told = capsys.readouterr().out
-    assert "1 files, 2 functions with loops, 1 parallel" in told
+    assert "1 files, 2 functions with loops, 2 with proved ones, 1 with kernels" in told
     assert ("shifted: to[0] is" in told) == is_wrong
     if not is_wrong:
         assert "2 calls compared, 2 with arrays that overlap" in told
+
+
+def test_functions_with_proved_loops_are_counted(tmp_path: Path, capsys):
+    file = tmp_path / "a.c"
+    file.write_text(CODE)
+    assert outside.main(["--count", str(file)]) == 0
+    told = capsys.readouterr().out.splitlines()
+    assert told[1].replace(" ", "") == "2|2|1"
+    assert told[2].split()[:2] == ["1", "pointers"]  # to pointers

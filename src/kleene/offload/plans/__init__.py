@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from kleene.base.errors import SourceError
+from kleene.base.expression import ZERO, of
 from kleene.codegen.plan import (
     CannotError,
     Given,
@@ -13,6 +14,7 @@ from kleene.codegen.plan import (
     Kernel,
     Plan,
     Reduction,
+    Section,
     all_steps,
 )
 from kleene.ir.loops.tree import Function, Unit
@@ -110,6 +112,28 @@ def _generated(
     raise error
 
 
+def _with_sizes(plan: Plan) -> Plan:
+    """Return a plan that moves arrays of records and globals as a whole, if no formula says less.
+
+    How many elements they have is said by the program.
+    """
+    known = {one.parameter: one.n_elements for one in plan.given}
+    known |= {each.symbol: each.n_elements for one in plan.given for each in one.fields}
+    arrays = dict(plan.arrays)
+    for name, array in plan.arrays.items():
+        n_elements, size = known.get(array.symbol), array.element.n_bytes
+        if n_elements is None or size is None:
+            continue
+        whole = (Section(ZERO, of(n_elements * size)),)
+        kept_in, kept_out = (
+            found if found is not None and all(one.is_exact for one in found) else whole
+            for found in (array.copy_in, array.copy_out)
+        )
+        copy_out = kept_out if array.is_written else array.copy_out
+        arrays[name] = replace(array, copy_in=kept_in, copy_out=copy_out)
+    return replace(plan, arrays=arrays)
+
+
 def _n_launches(made: GeneratedFunction) -> int:
     return sum(isinstance(one, Reduction) or bool(one.axes) for one in made.plan.kernels())
 
@@ -119,7 +143,7 @@ def _tried(
 ) -> tuple[GeneratedFunction | None, CannotError | None]:
     """Return a function if everything that it says can be written, or else why not."""
     try:
-        plan = replace(plan_of(function, analysed), given=given)
+        plan = _with_sizes(replace(plan_of(function, analysed), given=given))
         made = GeneratedFunction(plan, analysed, plan_of)
         assert made.c
         if made.plan.steps:
