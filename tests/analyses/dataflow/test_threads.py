@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -10,6 +11,8 @@ import kleene
 from kleene.kernels.compiled import interpreted
 from kleene.solvers.dataflow import constraints, engine
 from kleene.transforms.splitting import split
+
+SHAPES = Path(__file__).parents[3] / "examples" / "shapes"
 
 
 @pytest.mark.parametrize(
@@ -22,7 +25,7 @@ def test_answers_are_the_same_for_any_number_of_threads(
     monkeypatch.setattr(sys.modules[split.__module__], "_WORTH_A_THREAD", 50)
     monkeypatch.setattr(engine, "_WORTH_THREADS", 0)
     monkeypatch.setattr(constraints, "_WORTH_THREADS", 0)
-    program = kleene.load("examples/shapes")
+    program = kleene.load(SHAPES)
     with interpreted(False):
         answers = [
             program.dataflow(client, whole_program=whole_program, threads=n).to_json()
