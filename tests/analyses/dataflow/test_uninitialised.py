@@ -77,3 +77,17 @@ def test_an_address_in_memory_and_a_case_of_the_pattern_are_no_uses(tmp_path: Pa
     found = load(source, flags=[PATTERN]).dataflow("uninitialised").findings()
     bad = [number for number, line in enumerate(WAYS.splitlines(), 1) if "BAD" in line]
     assert [one.span.line for one in found if one.span] == bad
+
+
+def test_a_part_of_a_variable_is_named(tmp_path: Path) -> None:
+    file = tmp_path / "part.c"
+    file.write_text("""struct s { int a, b[9]; };
+void fill(struct s *p, int k) { if (k) p->b[k & 7] = k; }
+int f(int k) {
+ struct s x;
+ fill(&x, k);
+ return x.a;
+}
+""")
+    found = load(file, flags=[PATTERN]).dataflow("uninitialised", library=True).findings()
+    assert [one.message for one in found] == ["a part of 'x' may be used before it has a value"]

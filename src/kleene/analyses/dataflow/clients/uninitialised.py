@@ -92,13 +92,29 @@ def findings(context: Context) -> Iterator[Finding]:
         is_known = name >= 0 and not undefined[name]
         way = evidence.path(name) if is_known else Path(name, [], [], {})
         path = [*steps(context, way, row, "no value"), Location(span, "it is used")]
-        called = []
+        what = "a variable"
         if 0 <= name < context.split.n_names:
-            called = program.variables_of(context.split.value_of(np.array([name])).tolist()[0])
-        what = f"'{called[0]}'" if called else "a variable"
+            what = _what(context, int(context.split.value_of(np.array([name]))[0]))
         function = program.functions[int(program.instruction_function[row])].name
         message = f"{what} may be used before it has a value"
         yield Finding(rules.UNINITIALISED, span, message, function, path=tuple(path))
+
+
+def _what(context: Context, value: int) -> str:
+    """Return what a value is in the source: a variable, or a part of one that is in memory."""
+    program, table = context.program, context.program.instructions
+    first = program.bases[ValueKind.INSTRUCTION]
+    if called := program.variables_of(value):
+        return f"'{called[0]}'"
+    row, is_part = value - first, False
+    if row >= 0 and table.opcode[row] == Opcode.LOAD:
+        row = int(table.operands[table.offsets[row]]) - first
+        while row >= 0 and table.opcode[row] == Opcode.GETELEMENTPTR:
+            row, is_part = int(table.operands[table.offsets[row]]) - first, True
+        is_local = row >= 0 and table.opcode[row] == Opcode.ALLOCA
+        if is_local and (called := program.variables_of(first + row)):
+            return f"a part of '{called[0]}'" if is_part else f"'{called[0]}'"
+    return "a variable"
 
 
 def _is_insertion(context: Context) -> Bools:
