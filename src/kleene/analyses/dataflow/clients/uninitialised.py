@@ -247,13 +247,18 @@ def _read_by_calls(context: Context, evidence: Evidence) -> list[tuple[int, int]
     is_call &= context.block_is_reached[table.block[reads.instruction]]
     rows = distinct(reads.instruction[is_call])
     _, writes = points_to.effects.instruction_bits(rows)
+    chosen = np.flatnonzero(is_call)
+    variable, offsets = reads.variable[chosen], memory.locations.offsets
+    owner, place = ragged(offsets[variable], offsets[variable + 1])
+    region = memory.locations.values[place].astype(np.uint64)
+    words = writes[np.searchsorted(rows, reads.instruction[chosen])[owner], region >> np.uint64(6)]
+    is_written = words >> (region & np.uint64(63)) & np.uint64(1) != 0
+    n_written = np.bincount(owner[is_written], minlength=len(chosen))
     found = []
-    for index in np.flatnonzero(is_call).tolist():
+    for index in chosen[n_written == 0].tolist():
         row = int(reads.instruction[index])
-        bits = writes[np.searchsorted(rows, row)]
         locations = memory.locations[int(reads.variable[index])].tolist()
-        is_written = any(int(bits[r >> 6]) >> (r & 63) & 1 for r in locations)
-        if is_written or not _is_passed(context, row, locations):
+        if not _is_passed(context, row, locations):
             continue
         if _is_undefined(context, evidence, memory, int(reads.name[index])):
             found.append((row, -1))
