@@ -93,3 +93,12 @@ void streams(void) {
   fputs("text", stdout);  // expect: may fail null
   stdout = 0;
 }
+
+int as_many_as_are_asked_for(int n) {
+  if (n < 1 || n > 100) return 0;
+  int a[n];
+  for (int i = 0; i < n; i++) a[i] = i;  // expect: safe bounds
+  int first = a[0];                      // expect: safe bounds, safe uninitialised
+  a[n] = 0;                              // expect: fails always bounds
+  return first;
+}

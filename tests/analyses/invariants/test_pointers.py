@@ -42,3 +42,10 @@ def test_threads_may_write_between_two_loads(tmp_path: Path) -> None:
     )
     (check,) = load(file).invariants(checks=("assert",)).checks
     assert check.verdict.value == "may fail"
+
+
+def test_names_of_cpp_are_those_of_the_source(tmp_path: Path) -> None:
+    file = tmp_path / "deep.cpp"
+    file.write_text("int deep(int n) { return n ? deep(n - 1) : 0; }")
+    (answer,) = load(file).invariants().functions
+    assert answer.notes == ["deep calls itself: the inner call returns any value"]

@@ -31,7 +31,7 @@ def test_verdicts_are_as_expected(program: Program) -> None:
 def test_runs(program: Program) -> None:
     failed: set[str] = set()
     for function in defined(program):
-        oracle = watched(program, function, range(2 * N_RUNS))
+        oracle = watched(program, function, range(N_RUNS))
         failed |= {oracle.code.sites[one].kind.value for one in oracle.failed}
     assert "bounds" in failed
 

@@ -229,7 +229,8 @@ class Invariants:
         answer.notes += flat.notes
         found: dict[int, tuple[Verdict, str, str]] = {}
         if flat.refused:
-            answer.notes.append(f"nothing is said of {answer.name}: {flat.refused}")
+            name = program.functions[function].source_name or answer.name
+            answer.notes.append(f"nothing is said of {name}: {flat.refused}")
         for domain in DOMAINS[: DOMAINS.index(self.domain) + 1]:
             if flat.refused:
                 break
@@ -443,8 +444,12 @@ def _described(program: Program, code: Code, number: int) -> str:
         kind, row = program.locate(key.value)
         if kind == ValueKind.INSTRUCTION and program.instructions.opcode[row] in CALLS:
             callee = int(program.instructions.operands_of(row)[0])
-            if callee < len(program.globals):
-                found.add(program.strings[int(program.globals.name[callee])])
+            view = (
+                program.functions[int(program.globals.function[callee])]
+                if (callee < len(program.globals) and program.globals.function[callee] >= 0)
+                else None
+            )
+            found.add("a call" if view is None else view.source_name or view.name)
         elif kind == ValueKind.INSTRUCTION and program.instructions.opcode[row] == Opcode.LOAD:
             found.add("")
     if len(found) != 1:

@@ -53,6 +53,10 @@ _MOST_STEPS = 600  # edges of one walk; then the check is left as it is
 _GIVEN = "it is not known where the function begins"
 _ASSIGNED = "a value is assigned here that it does not hold for"
 _MOST_CASES = 8  # of one block
+_SIGNS = {
+    "mul": "*", "and": "&", "or": "|", "xor": "^", "shl": "<<", "lshr": ">>", "ashr": ">>",
+    "udiv": "/", "sdiv": "/", "urem": "%", "srem": "%", "add": "+", "sub": "-",
+}  # fmt: skip
 
 Conditions = tuple[Condition, ...]  # each once; all hold
 
@@ -396,6 +400,7 @@ def _made_by(operation: Operation) -> str:
     if isinstance(operation, Choose):
         return "one of two values is chosen here"
     word = getattr(operation, "operation", "")
+    word = _SIGNS.get(word, word)
     return (
         f"the result of '{word}' is known by its bounds only" if word else "it gets any value here"
     )

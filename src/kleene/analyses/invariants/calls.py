@@ -29,7 +29,7 @@ from kleene.analyses.invariants.formats import text_of, with_format
 from kleene.analyses.invariants.models import Bound, Model, Touch
 from kleene.analyses.invariants.objects import Address, duplicated
 from kleene.analyses.invariants.operations import AnyValue, Assign, Guard
-from kleene.analyses.invariants.rooms import room_of
+from kleene.analyses.invariants.rooms import is_compared, room_of
 from kleene.analyses.invariants.storage import Filled, MayFree, freed
 from kleene.analyses.invariants.strings import (
     LONGEST,
@@ -236,8 +236,11 @@ class _Call:
         size = None
         if address.object is not None:
             size = self.builder.flat.objects[address.object].size
-        elif address.root is not None:
-            size = only(room_of(self.builder.flat, address.root))
+        elif address.root is not None and None not in (length, address.offset):
+            assert length is not None
+            assert address.offset is not None
+            if is_compared(address.offset.plus(length)):
+                size = only(room_of(self.builder.flat, address.root))
         if length is not None and not length.terms and length.constant == 0:
             return None
         if length is None or size is None or address.offset is None:

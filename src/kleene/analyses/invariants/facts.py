@@ -108,7 +108,7 @@ def _bound(
             continue
         if all(key in forms for key in expression.keys):
             name = program.strings[int(program.variables.name[variable])]
-            if name not in found:
+            if name not in found and not name.startswith("__vla_expr"):
                 found[name] = expression.replaced(forms.get)
                 bits[name] = int(program.types.bits[program.value_types[value]])
     for key in live:
@@ -171,7 +171,7 @@ def constraints(
     numbers: Numbers, bound: dict[str, Form], *, ranges: bool = True, relations: bool = True
 ) -> Iterator[str]:
     """Yield constraints on named forms: ranges, differences and sums that say more, remainders."""
-    named = sorted(bound.items())
+    named = [one for one in sorted(bound.items()) if not _is_of_none(numbers, bound, one[0])]
     floats = {name: format for name, form in named if (format := _format(numbers, form))}
     for name, form in named if ranges else ():
         if name in floats:
@@ -185,6 +185,12 @@ def constraints(
         yield from _pair(numbers, f"{x} - {y}", a, b, -1)
         yield from _pair(numbers, f"{x} + {y}", a, b, 1)
     yield from _equalities(numbers, named)
+
+
+def _is_of_none(numbers: Numbers, bound: dict[str, Form], name: str) -> bool:
+    """Return whether a name is `each(a)` where no element of `a` was written yet."""
+    written = bound.get(name.replace("each(", "written(", 1)) if name.startswith("each(") else None
+    return written is not None and numbers.bounds(written)[1] <= 0
 
 
 def _format(numbers: Numbers, form: Form) -> FloatFormat | None:

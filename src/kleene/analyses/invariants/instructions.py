@@ -33,7 +33,7 @@ from kleene.analyses.invariants.floats import (
 )
 from kleene.analyses.invariants.objects import Address, Extent
 from kleene.analyses.invariants.operations import AnyValue, Assign, Binary, Choose, Guard, Wrap
-from kleene.analyses.invariants.rooms import room_of
+from kleene.analyses.invariants.rooms import is_compared, room_of
 from kleene.analyses.invariants.strings import length_from_start
 from kleene.ir.codes import BINARY, Flag, Opcode, ValueKind
 
@@ -407,13 +407,12 @@ class InstructionLowering:
         if address.object is not None:
             object = self._flat.objects[address.object]
             extent, message = object.size, f"the access is inside of {object.name or 'an object'}"
-        elif address.root is not None:
+        elif (
+            address.root is not None and address.offset is not None and is_compared(address.offset)
+        ):
             extent = only(room_of(self._flat, address.root))
-        if extent is None or size < 0 or address.offset is None:
-            self._builder.check(block, CheckKind.BOUNDS, row, Unknown(), message, reason=reason)
-            return
         supposed = address.extent or self._string(address, size)
-        if address.object is None and supposed is not None:
+        if address.object is None and supposed is not None and address.offset is not None:
             inside = self._inside(address.offset, size, supposed.size)
             self._builder.check(
                 block,
@@ -424,6 +423,9 @@ class InstructionLowering:
                 is_stop=False,  # what is supposed is no reason for others to hold
                 part="supposed",
             )
+        if extent is None or size < 0 or address.offset is None:
+            self._builder.check(block, CheckKind.BOUNDS, row, Unknown(), message, reason=reason)
+            return
         inside = self._inside(address.offset, size, extent, is_whole=address.object is not None)
         self._builder.check(block, CheckKind.BOUNDS, row, inside, message, reason=reason)
 

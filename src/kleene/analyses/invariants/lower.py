@@ -333,7 +333,7 @@ class _FunctionLowering:
         is_variadic = program.types.kind[type_id] == TypeKind.FUNCTION and bool(
             program.types.flags[type_id] & TypeFlag.VARARG
         )
-        name = program.functions[row].name
+        name = program.functions[row].source_name or program.functions[row].name
         if blocks[0] == blocks[1]:
             return None
         passing = program.arguments.passing[formals[0] : formals[1]].tolist()

@@ -161,8 +161,8 @@ class Objects:
         key = Base(context, value)
         if key not in self._numbers:
             each = int(self._program.types.size[self._table.about[row]])
-            count = self._values.constant(operands[0]) if operands else 1
-            size = Form((), each * count) if count is not None and each >= 0 else None
+            size = self._allocated(context, operands[:1]) if operands else Form((), 1)
+            size = size.scaled(each) if size is not None and each >= 0 else None
             function = self._values.contexts[context].function
             entry = int(self._program.function_table.block_offsets[function])
             is_single = int(self._table.block[row]) == entry

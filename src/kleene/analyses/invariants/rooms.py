@@ -7,7 +7,7 @@ those that go further, may fail. Behind a call that frees something it is anythi
 
 from __future__ import annotations
 
-from kleene.analyses.invariants.expressions import Kind
+from kleene.analyses.invariants.expressions import Form, Kind
 from kleene.analyses.invariants.flat import Base, FlatFunction
 from kleene.analyses.invariants.operations import AnyValue, Operation
 from kleene.analyses.invariants.storage import MayFree
@@ -21,6 +21,14 @@ def room_of(flat: FlatFunction, root: Base) -> Base:
     key = Base(root.context, _ROOM - root.value)
     flat.kinds[key] = Kind(64, False)
     return key
+
+
+def is_compared(end: Form) -> bool:
+    """Return whether octagons can hold that a room is at least so large.
+
+    Others would cost much (8 times as long, for a product of matrices) and prove little.
+    """
+    return not end.terms or (len(end.terms) == 1 and abs(end.terms[0][1]) == 1)
 
 
 def _pointer_of(key: object) -> Base | None:
@@ -54,4 +62,4 @@ def follow_rooms(flat: FlatFunction) -> None:
     entry.origins[:0] = [(0, -1)] * len(anything)
 
 
-__all__ = ["MOST_ROOM", "follow_rooms", "room_of"]
+__all__ = ["MOST_ROOM", "follow_rooms", "is_compared", "room_of"]
