@@ -346,3 +346,24 @@ int looped(int n) {
     assert "x <= 7" in by_line[12]
     assert "x <= 7" in by_line[18]
     assert "x <= 8" in by_line[25]
+
+
+@pytest.mark.parametrize("is_whole", [False, True])
+def test_variables_that_macros_declare_are_not_named(tmp_path: Path, is_whole: bool) -> None:
+    file = tmp_path / "macros.c"
+    file.write_text(
+        """#define SWAP(a, b) { int hidden = a; a = b; b = hidden; }
+extern int any(void);
+int main(void) {
+  int x = any() & 7, y = 3;
+  SWAP(x, y)
+  any();
+  return x / 2 + y;
+}
+"""
+    )
+    found = load(file).invariants(domain="octagon", whole_program=is_whole).annotations()
+    text = found.asserts(str(file))
+    assert "y <= 7" in text
+    assert "assert(hidden" not in text.replace("(signed int)", "")
+    assert not re.search(r"assert\([^;]*hidden", text)

@@ -482,3 +482,22 @@ def test_traced_runs_of_programs(name: str, tmp_path: Path) -> None:
     _, n_seen, wrong = check(text, program, [[], ["x", "yy"]], tmp_path)
     assert n_seen > 50
     assert not wrong
+
+
+def test_nothing_is_said_of_a_variable_before_it_has_a_value(tmp_path: Path) -> None:
+    """In the first round the variable that the body sets has none."""
+    text = """
+    extern int any(void);
+    int main(void) {
+      int kind, n = 0;
+      do {
+        n ^= any();
+        kind = any() & 3;
+        n ^= kind;
+      } while (any());
+      return n;
+    }
+    """
+    result = analysed(text, tmp_path)
+    assert "kind" not in str(result.at("program.c:6")[0])
+    assert "kind <= 3" in str(result.at("program.c:8")[0])

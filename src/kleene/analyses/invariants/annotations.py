@@ -236,7 +236,7 @@ class Annotations:
         table, program = self._program.bindings, self._program
         base, block = program.bases[4], program.instructions.block[row]
         found = set()
-        for one in (table.before == row).nonzero()[0].tolist():
+        for one in self._bound.get(row, ()):
             maker = int(table.value[one]) - base
             is_phi = maker >= 0 and (
                 program.instructions.opcode[maker] == Opcode.PHI
@@ -244,6 +244,14 @@ class Annotations:
             )
             if not is_phi:
                 found.add(program.strings[int(program.variables.name[table.variable[one]])])
+        return found
+
+    @cached_property
+    def _bound(self) -> dict[int, list[int]]:
+        """The bindings in front of each instruction."""
+        found: dict[int, list[int]] = {}
+        for one, before in enumerate(self._program.bindings.before.tolist()):
+            found.setdefault(before, []).append(one)
         return found
 
     def _is_visible(self, name: str, row: int, file: str, place: Place) -> bool:
@@ -262,8 +270,10 @@ class Annotations:
         if self._program.variables.argument[declared[0]] > 0:
             return True
         scope = self._shape(file).scope_of(line, name)
+        if not scope:  # a macro declares it, inside of what that stands for
+            return False
         is_before = line < place.line or (
-            bool(scope) and scope[-1] == place.scope[-1] == self._shape(file).offset(place)
+            scope[-1] == place.scope[-1] == self._shape(file).offset(place)
         )  # in front of the statement, or in the head of this loop
         return is_before and place.scope[: len(scope)] == scope
 
@@ -276,12 +286,15 @@ class Annotations:
             self._names[function] = found
         return self._names[function]
 
+    @cached_property
+    def _globals(self) -> dict[str, int]:
+        names = [self._program.strings[int(one)] for one in self._program.globals.name.tolist()]
+        return {name: row for row, name in reversed(list(enumerate(names)))}
+
     def _is_global(self, name: str, file: str, place: Place) -> bool:
-        table = self._program.globals
-        names = [self._program.strings[int(one)] for one in table.name.tolist()]
-        if name not in names:
+        if name not in self._globals:
             return False
-        span = int(table.span[names.index(name)])
+        span = int(self._program.globals.span[self._globals[name]])
         spans = self._program.spans
         return (
             span >= 0

@@ -126,39 +126,52 @@ def _is_of(code: Code, cell: Cell, context: int) -> bool:
     return base is None or base.context == context
 
 
+class Reaching:
+    """The values that the source's variables have in a function, by place."""
+
+    def __init__(self, program: Program, function: int) -> None:
+        self._block = program.instructions.block
+        first, end = program.function_table.block_offsets[function : function + 2].tolist()
+        starts = program.blocks.instruction_offsets
+        self._bindings: dict[int, list[tuple[int, int, int]]] = {}
+        table = program.bindings
+        low, high = int(starts[first]), int(starts[end])
+        inside = (table.before >= low) & (table.before < high) & (table.kind != Binding.DECLARE)
+        for row in inside.nonzero()[0].tolist():
+            point = int(table.before[row])
+            value = int(table.value[row]) if table.exact[row] else _CONFLICT
+            bound = (point, int(table.variable[row]), value)
+            self._bindings.setdefault(int(self._block[point]), []).append(bound)
+        for found in self._bindings.values():
+            found.sort(key=lambda one: one[0])
+        self._into: dict[int, dict[int, int]] = {first: {}}
+        todo = [first]
+        offsets, targets = program.successors
+        while todo:
+            block = todo.pop()
+            state = dict(self._into[block])
+            for _, variable, value in self._bindings.get(block, ()):
+                state[variable] = value
+            for target in targets[offsets[block] : offsets[block + 1]].tolist():
+                old = self._into.get(target)
+                new = state if old is None else _met(old, state)
+                if old is None or new != old:
+                    self._into[target] = new
+                    todo.append(target)
+
+    def at(self, instruction: int) -> dict[int, int]:
+        """Return the value that each variable has in front of an instruction."""
+        block = int(self._block[instruction])
+        state = dict(self._into.get(block, {}))
+        for point, variable, value in self._bindings.get(block, ()):
+            if point <= instruction:
+                state[variable] = value
+        return state
+
+
 def reaching(program: Program, function: int, instruction: int) -> dict[int, int]:
     """Return the value that each source variable has in front of an instruction."""
-    first, end = program.function_table.block_offsets[function : function + 2].tolist()
-    starts = program.blocks.instruction_offsets
-    bindings: dict[int, list[tuple[int, int, int]]] = {}
-    table = program.bindings
-    low, high = int(starts[first]), int(starts[end])
-    inside = (table.before >= low) & (table.before < high) & (table.kind != Binding.DECLARE)
-    for row in inside.nonzero()[0].tolist():
-        before = int(table.before[row])
-        block = int(program.instructions.block[before])
-        value = int(table.value[row]) if table.exact[row] else _CONFLICT
-        bindings.setdefault(block, []).append((before, int(table.variable[row]), value))
-    into: dict[int, dict[int, int]] = {first: {}}
-    todo = [first]
-    offsets, targets = program.successors
-    while todo:
-        block = todo.pop()
-        state = dict(into[block])
-        for _, variable, value in sorted(bindings.get(block, ()), key=lambda one: one[0]):
-            state[variable] = value
-        for target in targets[offsets[block] : offsets[block + 1]].tolist():
-            old = into.get(target)
-            new = state if old is None else _met(old, state)
-            if old is None or new != old:
-                into[target] = new
-                todo.append(target)
-    block = int(program.instructions.block[instruction])
-    state = dict(into.get(block, {}))
-    for before, variable, value in sorted(bindings.get(block, ()), key=lambda one: one[0]):
-        if before <= instruction:
-            state[variable] = value
-    return state
+    return Reaching(program, function).at(instruction)
 
 
 def _met(a: dict[int, int], b: dict[int, int]) -> dict[int, int]:
@@ -319,6 +332,6 @@ def first_of_line(program: Program, file: str, line: int) -> list[int]:
 
 
 __all__ = [
-    "Facts", "constraints", "facts_at", "first_of_line", "lines_of", "position_of", "reaching",
-    "variables_at",
+    "Facts", "Reaching", "constraints", "facts_at", "first_of_line", "lines_of", "position_of",
+    "reaching", "variables_at",
 ]  # fmt: skip

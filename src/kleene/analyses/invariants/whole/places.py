@@ -9,7 +9,7 @@ import numpy as np
 
 from kleene.analyses.dataflow.context import Context
 from kleene.analyses.invariants.checks import CheckKind
-from kleene.analyses.invariants.facts import Facts, reaching
+from kleene.analyses.invariants.facts import Facts, Reaching
 from kleene.analyses.invariants.whole.pointers import Pointers
 from kleene.base.arrays import I64
 from kleene.ir.codes import ADDRESS_OPERAND, Opcode, TypeKind, ValueKind
@@ -35,6 +35,7 @@ class PlaceFacts:
         self._context, self._program = context, context.program
         self._by_value = np.argsort(context.split.value, kind="stable")
         self._values = context.split.value[self._by_value]
+        self._reaching: dict[int, Reaching] = {}
 
     def at(self, instruction: int) -> Facts:
         """Return what holds in front of an instruction."""
@@ -50,12 +51,27 @@ class PlaceFacts:
         return Facts(name, (), (tuple(dict.fromkeys(texts)),))
 
     def variables(self, instruction: int) -> Iterator[tuple[str, int]]:
-        """Yield the variables that have values of their own in front of an instruction."""
+        """Yield the variables that have values of their own in front of an instruction.
+
+        The value was computed on every way there: in the first round of a loop, a variable that
+        is set in its body may have none yet.
+        """
         program = self._program
         function = int(program.instruction_function[instruction])
-        for variable, value in sorted(reaching(program, function, instruction).items()):
-            if value >= program.bases[ValueKind.ARGUMENT]:
+        if function not in self._reaching:
+            self._reaching[function] = Reaching(program, function)
+        for variable, value in sorted(self._reaching[function].at(instruction).items()):
+            if value >= program.bases[ValueKind.ARGUMENT] and self._is_above(value, instruction):
                 yield program.strings[int(program.variables.name[variable])], value
+
+    def _is_above(self, value: int, instruction: int) -> bool:
+        """Return whether every way to an instruction passes where a value is computed."""
+        row = value - self._program.bases[ValueKind.INSTRUCTION]
+        block = self._program.instructions.block
+        if row < 0 or block[row] == block[instruction]:
+            return row < instruction
+        tree = self._context.split.flow.tree
+        return bool(tree.dominates(int(block[row]), int(block[instruction])))
 
     def is_reached(self, instruction: int) -> bool:
         """Return whether a run may come to an instruction."""
