@@ -55,6 +55,9 @@ IDIOMS = {
       if (!a || w == NULL) return -1;
       if (w) for (int i = 0; i < n; i++) a[i] *= w[i];
       return n; }""",
+    "null or not": """void @(int n, float *a, const float *w) {
+      if (!w) { for (int i = 0; i < n; i++) a[i] = 1; }
+      else { for (int i = 0; i < n; i++) a[i] *= w[i]; } }""",
     "globals": """void @(int n, double *a, float *b) {
       for (int i = 0; i < n; i++) {
         a[i] += shift * scale; b[i] = weights[i & 3] + table[1][i & 3]; } }""",

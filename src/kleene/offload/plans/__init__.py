@@ -100,7 +100,11 @@ def _generated(
     made, error = _tried(function, analysed)
     if made is not None and made.plan.steps and not any(True for _ in made.plan.host_nests()):
         return made
-    other = normalised(function, analysed, functions)
+    other = None
+    try:
+        other = normalised(function, analysed, functions)
+    except CannotError as refused:
+        error = refused
     if other is not None:
         better, other_error = _tried(other.function, other.analysed, other.given)
         if better is not None and (made is None or _n_launches(better) > _n_launches(made)):

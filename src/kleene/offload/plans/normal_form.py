@@ -22,7 +22,7 @@ from typing import Any
 from kleene.base.errors import Span
 from kleene.base.expression import Atom, Expression, of
 from kleene.codegen.plan import Given
-from kleene.codegen.text import free_name, symbols_in
+from kleene.codegen.text import arrays_in, element_of, free_name, symbols_in, type_name
 from kleene.codegen.trees import mapped
 from kleene.ir.loops import tree
 from kleene.ir.loops.tables import Both, Compare, Condition, Either
@@ -34,6 +34,7 @@ from kleene.offload.plans.indexed import with_indexes
 from kleene.offload.plans.inlined import with_calls_inlined
 from kleene.offload.plans.library_calls import with_library_loops
 from kleene.offload.plans.outer import with_parameters
+from kleene.offload.plans.schedule import check_written
 from kleene.offload.plans.single_exit import with_single_exit
 from kleene.transforms.loops import table_of
 
@@ -53,13 +54,18 @@ class Normalised:
 def normalised(
     function: Function, analysed: Analysed, functions: Mapping[str, Function]
 ) -> Normalised | None:
-    """Return a function in the form that is generated; None if it has that already."""
+    """Return a function in the form that is generated; None if it has that already.
+
+    Raises:
+        CannotError: something in it has no such form; that is told before loops are asked about.
+    """
     made = with_library_loops(_without_null_tests(with_calls_inlined(function, functions)))
     made, given = with_parameters(with_single_exit(made))
     made = with_counters(with_indexes(made))
     made = _with_own_places(_with_own_names(_unexposed(made)))
     if made.body == function.body and made.parameters == function.parameters:
         return None
+    _check(made)
     table = table_of(made, functions)
     old, new = analysed.table.parameters, table.parameters
     named: dict[Atom, Expression] = {
@@ -68,6 +74,15 @@ def normalised(
     conditions = tuple(_about(one, named) for one in analysed.conditions)
     verdicts = tuple(verdicts_of(table, conditions))
     return Normalised(made, Analysed(table, conditions, verdicts), given)
+
+
+def _check(function: Function) -> None:
+    """Check what every plan needs: types that are generated, arrays by their names."""
+    check_written(function)
+    for one in function.parameters:
+        type_name(element_of(one.type))
+    arrays_in(function.body, written=False)
+    arrays_in(function.body, written=True)
 
 
 def _about(condition: Condition, named: dict[Atom, Expression]) -> Condition:

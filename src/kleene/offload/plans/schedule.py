@@ -84,6 +84,8 @@ def check_written(function: tree.Function) -> None:
     for one in tree.walk(body):
         if isinstance(one, tree.Return | tree.Refuse | tree.Label | tree.Irregular):
             raise CannotError(f"{type(one).__name__.lower()} in line {one.place.line}")
+        if any(each.type.kind in ("pointer", "array") for each in _tested(one)):
+            raise CannotError("a pointer that is tested")
     named = symbols_in(body) | set(function.parameters)
     for symbol in sorted(named, key=lambda one: (one.name, one.place.line, one.place.column)):
         if symbol.name in RESERVED:
@@ -93,6 +95,20 @@ def check_written(function: tree.Function) -> None:
         if symbol.is_exposed:
             raise CannotError(f"a pointer to {symbol.name}")
     _check_sizes(body, named)
+
+
+def _tested(node: object) -> list[Expression]:
+    """Return the expressions that a statement or an expression asks whether they are 0."""
+    match node:
+        case tree.If(condition=condition) | tree.Choose(condition=condition):
+            return [condition]
+        case tree.Loop(test=test) if test is not None:
+            return [test]
+        case tree.Unary(operator="!", operand=operand):
+            return [operand]
+        case tree.Binary(operator="&&" | "||", left=left, right=right):
+            return [left, right]
+    return []
 
 
 def _check_sizes(body: Block, named: Iterable[Symbol]) -> None:
