@@ -367,3 +367,14 @@ int main(void) {
     assert "y <= 7" in text
     assert "assert(hidden" not in text.replace("(signed int)", "")
     assert not re.search(r"assert\([^;]*hidden", text)
+
+
+def test_at_is_in_front_of_all_lines_of_a_statement(tmp_path: Path) -> None:
+    """The index is computed on the second line, before the access on the first."""
+    file = tmp_path / "lines.c"
+    file.write_text(
+        "int cells[8];\nint f(int k) {\n  if (k < 0 || k > 9) return 0;\n"
+        "  return cells[\n    k & 7];\n}\n"
+    )
+    (facts,) = load(file).invariants().at("lines.c:4")
+    assert str(facts) == "0 <= k && k <= 9"

@@ -12,6 +12,7 @@ from kleene.analyses.invariants import rules
 from kleene.analyses.invariants.checks import CheckResult, Verdict
 from kleene.analyses.invariants.facts import Facts, facts_at, first_of_line, lines_of
 from kleene.analyses.invariants.solve import Run
+from kleene.analyses.invariants.statements import Shape
 from kleene.base.errors import SourceError
 from kleene.base.source_text import relative_path
 from kleene.ir import Program
@@ -83,14 +84,25 @@ class InvariantsResult:
             for row in first_of_line(self.program, file, int(number)):
                 found.append(self.whole.places.at(row))
         elif number.isdigit():
+            last = self._last_line(file, int(number))
             for function in self.functions:
                 for run in function.runs[-1:]:
-                    for block, row in lines_of(self.program, run, file, int(number)):
+                    for block, row in lines_of(self.program, run, file, int(number), last):
                         found.append(facts_at(self.program, run, block, row))
         if not found:
             message = f"no code that was analysed stands at '{place}'"
             raise SourceError(None, "invariants/no-such-place", message, "write file.c:12")
         return found
+
+    def _last_line(self, file: str, line: int) -> int:
+        """Return where the statement ends that begins at a line; the line itself if none does."""
+        symbols = sorted(set(self.program.spans.file.tolist()))
+        for name in (self.program.strings[symbol] for symbol in symbols):
+            if name.endswith(file) and os.path.isfile(name):
+                with open(name, encoding="utf-8", errors="replace") as source:
+                    places = Shape(source.read()).statements.values()
+                return max((one.last for one in places if one.line == line), default=line)
+        return line
 
     def explain(self, check: CheckResult) -> str:
         """Return why a check has its verdict, as lines of text."""
