@@ -63,6 +63,10 @@ RECORD = 1 << 17  # bytes
 as_type = np.ctypeslib.as_ctypes_type
 
 
+class UnknownLayoutError(Exception):
+    """A record that cannot be made here: it has bit-fields, say."""
+
+
 @dataclass
 class Found:
     """What was seen of all files."""
@@ -180,7 +184,7 @@ class Original:
             at, names = record, ()
             for position, step in enumerate(field_.path):
                 if step.offset is None:
-                    raise SourceError(None, "c/layout", f"{one.name} has an unknown layout")
+                    raise UnknownLayoutError("a record of unknown layout")
                 if position and step.is_behind:
                     if names not in behind:
                         storage = np.zeros(RECORD, np.uint8)
@@ -406,6 +410,8 @@ def apart(check: Callable[[], str | None]) -> str | None:
             told = check()
         except runtime.ArgumentError as error:
             told = f"refused: {error.id}"
+        except UnknownLayoutError as error:
+            told = f"refused: {error}"
         except BaseException:
             told = traceback.format_exc(limit=-3)
         os.write(1, f"told {json.dumps(told)}\n".encode())
