@@ -95,6 +95,10 @@ class Linkage(IntEnum):
     EXTERN_WEAK = 10
 
 
+# Instead of these a linker may take another definition, with other contents or another body.
+REPLACEABLE = frozenset({Linkage.WEAK, Linkage.LINKONCE, Linkage.COMMON, Linkage.EXTERN_WEAK})
+
+
 class GlobalFlag(IntFlag):
     """Properties of a global variable, function or alias."""
 

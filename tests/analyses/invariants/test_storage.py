@@ -37,3 +37,17 @@ def test_an_assertion_may_fail_behind_a_read_of_nothing(program: Program) -> Non
     result = program.invariants(functions=("never_written",))
     (check,) = result.check_results(["uninitialised"])
     assert not check.is_proved
+
+
+@pytest.mark.parametrize("whole", [False, True], ids=["functions", "whole program"])
+@pytest.mark.parametrize("has_main", [False, True], ids=["library", "program"])
+def test_a_linker_may_take_another_definition(tmp_path: Path, has_main: bool, whole: bool) -> None:
+    source = tmp_path / "weak.c"
+    source.write_text(
+        "#include <assert.h>\n#define WEAK __attribute__((weak))\n"
+        "const int WEAK limit = 5;\nint WEAK start = 3;\nint WEAK size(void) { return 4; }\n"
+        f"int {'main' if has_main else 'f'}(void) {{\n"
+        "  assert(limit == 5);\n  assert(start == 3);\n  assert(size() == 4);\n  return 0;\n}\n"
+    )
+    result = load(source).invariants(whole_program=whole)
+    assert [one.is_proved for one in result.check_results(["assert"])] == [False] * 3

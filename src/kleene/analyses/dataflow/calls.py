@@ -11,9 +11,7 @@ from kleene.analyses.points_to.entries import entries_of
 from kleene.analyses.points_to.memory_model import AllocationKind
 from kleene.base.arrays import I64, Bools
 from kleene.ir import Program
-from kleene.ir.codes import CALLS, Linkage, Opcode
-
-_REPLACEABLE = (Linkage.WEAK, Linkage.LINKONCE, Linkage.EXTERN_WEAK)
+from kleene.ir.codes import CALLS, REPLACEABLE, Opcode
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,7 +87,7 @@ class Calls:
         keep[keep] &= program.instructions.opcode[call[keep]] != Opcode.OPAQUE
         pairs = np.unique(np.stack([call[keep], function[keep]], axis=1), axis=0)
         linkage = program.globals.linkage[program.function_table.value]
-        keeps_result = ~np.isin(linkage, _REPLACEABLE)
+        keeps_result = ~np.isin(linkage, list(REPLACEABLE))
         is_declared = (call >= 0) & (function >= 0)
         is_declared[is_declared] = ~is_defined[function[is_declared]]
         declared = np.unique(np.stack([call[is_declared], function[is_declared]], axis=1), axis=0)

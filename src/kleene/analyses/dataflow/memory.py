@@ -28,13 +28,12 @@ from kleene.analyses.points_to.memory_model import UNKNOWN_OFFSET, AllocationKin
 from kleene.base.arrays import I64, Bools, distinct, offsets_of, ragged
 from kleene.graphs import Rows
 from kleene.ir import Program
-from kleene.ir.codes import ConstantKind, GlobalFlag, Linkage, Opcode, TypeKind, ValueKind
+from kleene.ir.codes import REPLACEABLE, ConstantKind, GlobalFlag, Opcode, TypeKind, ValueKind
 
 UNDEFINED = -1  # nothing was written yet
 UNKNOWN = -2  # some value that is not known
 _FRESH = {b"malloc", b"aligned_alloc", b"memalign", b"valloc", b"_Znwm", b"_Znam"}
 _ZEROED = {b"calloc"}
-_REPLACEABLE = (Linkage.WEAK, Linkage.LINKONCE, Linkage.COMMON, Linkage.EXTERN_WEAK)
 _RELEASE = {b"free", b"cfree", b"free_sized", b"free_aligned_sized"}
 _DELETE = (b"_ZdlPv", b"_ZdaPv")  # operator delete, and delete[], of all signatures
 
@@ -325,9 +324,8 @@ class Initialisers:
         value = int(table.initializer[variable])
         if value < 0 or byte < 0 or (stride > 0 and total < 0):
             return [UNKNOWN]
-        # A linker may take another definition, with other contents.
         is_other = table.flags[variable] & GlobalFlag.EXTERNALLY_INITIALIZED != 0
-        if is_other or table.linkage[variable] in _REPLACEABLE:
+        if is_other or table.linkage[variable] in REPLACEABLE:
             return [UNKNOWN]
         if value not in self._flat:
             self._flat[value] = self._flattened(value)

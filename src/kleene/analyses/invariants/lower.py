@@ -38,6 +38,7 @@ from kleene.analyses.invariants.values import Context, Expression
 from kleene.ir import Program
 from kleene.ir.codes import (
     CALLS,
+    REPLACEABLE,
     ConstantKind,
     Flag,
     Opcode,
@@ -338,7 +339,8 @@ class _FunctionLowering:
             return None
         passing = program.arguments.passing[formals[0] : formals[1]].tolist()
         is_copied = any(one not in (Passing.DIRECT, Passing.SRET) for one in passing)
-        if is_variadic or is_copied or formals[1] - formals[0] != n_arguments:
+        is_other = program.globals.linkage[callee] in REPLACEABLE
+        if is_other or is_variadic or is_copied or formals[1] - formals[0] != n_arguments:
             self.flat.not_followed[row] = None
             return None
         if row in stack:

@@ -25,7 +25,7 @@ from kleene.analyses.invariants.operations import (
 )
 from kleene.analyses.invariants.values import rank_of_constant
 from kleene.ir import Program
-from kleene.ir.codes import ConstantKind, Flag, GlobalFlag
+from kleene.ir.codes import REPLACEABLE, ConstantKind, Flag, GlobalFlag
 
 
 def resolve(program: Program, flat: FlatFunction, readings: Readings, *, is_main: bool) -> None:
@@ -165,7 +165,10 @@ def _first_value(program: Program, flat: FlatFunction, cell: Cell, is_main: bool
     flags = int(table.flags[object.value])
     is_known = is_main or object.is_constant
     initializer = int(table.initializer[object.value])
-    if not is_known or initializer < 0 or flags & GlobalFlag.EXTERNALLY_INITIALIZED:
+    is_other = (
+        flags & GlobalFlag.EXTERNALLY_INITIALIZED or table.linkage[object.value] in REPLACEABLE
+    )
+    if not is_known or initializer < 0 or is_other:
         return AnyValue(cell)
     kind = flat.kinds[cell]
     number = _content(program, initializer, cell.offset, cell.size, kind.format is not None)

@@ -20,6 +20,7 @@ from kleene.analyses.invariants.flat import Base, Object
 from kleene.analyses.invariants.library import model_of
 from kleene.ir.codes import (
     ADDRESS_OPERAND,
+    REPLACEABLE,
     ConstantKind,
     GlobalFlag,
     GlobalKind,
@@ -109,6 +110,7 @@ class Objects:
             flags = int(table.flags[value])
             made.is_constant = bool(flags & GlobalFlag.CONSTANT) or not is_written
             made.is_constant &= not flags & GlobalFlag.EXTERNALLY_INITIALIZED
+            made.is_constant &= table.linkage[value] not in REPLACEABLE
             made.is_global = not made.is_constant
             made.is_exposed = (is_taken or not is_hidden) and not made.is_constant
             self._numbers[key] = self._add(made)

@@ -38,10 +38,10 @@ from kleene.analyses.invariants.whole.addresses import (
 )
 from kleene.base.arrays import I64, Bools, offsets_of, ragged
 from kleene.ir.codes import (
+    REPLACEABLE,
     ConstantKind,
     GlobalFlag,
     GlobalKind,
-    Linkage,
     Opcode,
     TypeKind,
     ValueKind,
@@ -275,8 +275,8 @@ class _Writer:
         program, table = self._program, self._program.globals
         size = program.types.size[table.type].astype(np.int64)
         is_open = table.flags & GlobalFlag.DECLARATION != 0
-        is_open |= (table.kind != GlobalKind.VARIABLE) | (table.linkage == Linkage.COMMON)
-        is_open |= np.isin(table.linkage, (Linkage.WEAK, Linkage.LINKONCE, Linkage.EXTERN_WEAK))
+        is_open |= table.kind != GlobalKind.VARIABLE
+        is_open |= np.isin(table.linkage, list(REPLACEABLE))
         return np.where(is_open, -1, size)
 
     def _made(self, build: ConstraintBuilder, about: _About) -> None:
