@@ -414,6 +414,35 @@ def test_dead_code_is_found_in_whole_programs(tmp_path: Path) -> None:
     assert not analysed(text, tmp_path, checks=("assert",)).check_results(["dead-code"])
 
 
+def test_behind_a_check_only_that_holds_which_it_asks(tmp_path: Path) -> None:
+    """It is asked for more where that is sure to be enough: of two sizes the least."""
+    text = """
+    #include <assert.h>
+    static int small[4], big[100];
+    int one(int i) { small[i] = 1; for (int k = 0; k <= i; k++) assert(k <= 3); return 0; }
+    int two(int c, int i) {
+      int *p = c ? small : big;
+      p[i] = 1;
+      for (int k = 0; k <= i; k++) assert(k <= 3);
+      return 0;
+    }
+    int inner(int c, int i) {
+      int *p = c ? big : big + 50;
+      p[i] = 1;
+      for (int k = 0; k >= i; k--) assert(k >= 0);
+      return 0;
+    }
+    long far(long n) {
+      long x = n + 1;
+      for (long k = 0; k <= n; k++) assert(k <= 600000000000);
+      return x;
+    }
+    """
+    result = analysed(text, tmp_path, domain="octagon")
+    found = {name: verdicts(result, "assert", name) for name in ("one", "two", "inner", "far")}
+    assert found == {"one": [YES], "two": [MAY], "inner": [MAY], "far": [MAY]}
+
+
 def test_counters_of_one_loop_are_related(tmp_path: Path) -> None:
     text = """
     int a[8];

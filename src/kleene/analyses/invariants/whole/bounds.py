@@ -56,8 +56,12 @@ class Addresses:
             ):
                 self._allocated.update(dict.fromkeys(calls.tolist(), 1 + model.heap.arguments[0]))
 
-    def bounds(self, row: int) -> tuple[Bound, ...] | None:
-        """Return what must hold for an access to be inside; None if that is not about one index."""
+    def bounds(self, row: int) -> tuple[tuple[Bound, ...], tuple[Bound, ...]] | None:
+        """Return what makes sure that an access is inside, and what holds if it is.
+
+        They are the same if offset and size of the pointer are known. None if that is not about one
+        index.
+        """
         table = self._table
         place = ADDRESS_OPERAND.get(Opcode(int(table.opcode[row])))
         if place is None:
@@ -70,30 +74,37 @@ class Addresses:
             return None
         return self._inside(address, n_bytes)
 
-    def _inside(self, address: _Place, n_bytes: int) -> tuple[Bound, ...] | None:
+    def _inside(
+        self, address: _Place, n_bytes: int
+    ) -> tuple[tuple[Bound, ...], tuple[Bound, ...]] | None:
         index, stride = address.element, address.stride
         assert index is not None
         low, high = self._offset(address.root)
         if max(abs(low), abs(high)) >= _LARGEST:
             return None
         negative = tuple((value, -factor) for value, factor in index.terms)
-        # stride * (terms + constant) + address.constant + low >= 0
-        least = (address.constant + low) // stride + index.constant
-        size, factor, rest = self._size(address.root)
-        # stride * (terms + constant) + address.constant + high + n_bytes <= factor * size + rest
-        room = rest - address.constant - high - n_bytes
+        size, factor, least, most = self._size(address.root)
+        upper = index
         if size is not None:
-            if factor != stride:
-                return None
-            difference = added(index, size, -1)
+            difference = added(index, size, -1) if factor == stride else None
             if difference is None or not difference.terms:
                 return None
-            upper = Bound(difference.terms, room // stride - difference.constant)
-        else:
-            upper = Bound(index.terms, room // stride - index.constant)
-        if max(abs(upper.most), abs(least)) >= _LARGEST:
+            upper = difference
+
+        def bounds(first: int, last: int, rest: int) -> tuple[Bound, Bound]:
+            # stride * (terms + constant) + address.constant + first >= 0
+            below = (address.constant + first) // stride + index.constant
+            # stride * (terms + constant) + address.constant + last + n_bytes
+            #   <= factor * size + rest
+            room = rest - address.constant - last - n_bytes
+            return Bound(negative, below), Bound(upper.terms, room // stride - upper.constant)
+
+        # It is inside with every offset and the least size, so for certain; if it is inside, then
+        # with some offset, which is at most `high` and at least `low`, and some size.
+        certain, after = bounds(low, high, least), bounds(high, low, most)
+        if any(abs(bound.most) >= _LARGEST for bound in certain):
             return None
-        return (Bound(negative, least), upper)
+        return certain, tuple(bound for bound in after if abs(bound.most) < _LARGEST)
 
     def _address(self, value: int) -> _Place | None:
         constant, index, stride = 0, None, 1
@@ -125,8 +136,11 @@ class Addresses:
             return -_LARGEST, _LARGEST
         return int(facts.low[root]), int(facts.high[root])
 
-    def _size(self, root: int) -> tuple[Sum | None, int, int]:
-        """Return the size of an object: a sum times a factor, plus a number; or a number alone."""
+    def _size(self, root: int) -> tuple[Sum | None, int, int, int]:
+        """Return the size of an object: a sum times a factor, plus a number from least to most.
+
+        There may be no sum.
+        """
         row = root - self._first
         operand = self._allocated.get(row, 0)
         if operand:
@@ -134,10 +148,12 @@ class Addresses:
             factor, inner = self._product(value)
             found = self._sums.of(inner)
             if found is not None and found.terms:
-                return Sum(found.terms, 0), factor, factor * found.constant
+                rest = factor * found.constant
+                return Sum(found.terms, 0), factor, rest, rest
+        if not self._has_size[root]:
+            return None, 1, -_LARGEST, _LARGEST * _LARGEST
         facts = self._pointers.size
-        least = int(facts.low[root]) if self._has_size[root] else -_LARGEST
-        return None, 1, max(least, -_LARGEST)
+        return None, 1, max(int(facts.low[root]), -_LARGEST), int(facts.high[root])
 
     def _product(self, value: int) -> tuple[int, int]:
         """Return k and x of a value that is k * x, exactly."""

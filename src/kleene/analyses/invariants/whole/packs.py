@@ -110,7 +110,7 @@ class _Whole:
         kind = KINDS[int(checks.kind[row])]
         if kind is CheckKind.BOUNDS:
             found = self.addresses.bounds(instruction)
-            return None if found is None else Target(row, instruction, found)
+            return None if found is None else Target(row, instruction, *found)
         if kind is CheckKind.ASSERT:
             opcode = int(self.table.opcode[instruction])
             is_report = checks.messages[int(checks.message[row])] != "the condition holds"
@@ -130,7 +130,9 @@ class _Whole:
             return None
         most, least = half - 1 - found.constant, -half - found.constant
         negative = tuple((value, -factor) for value, factor in found.terms)
-        return Target(row, instruction, (Bound(found.terms, most), Bound(negative, -least)))
+        bounds = Bound(found.terms, most), Bound(negative, -least)
+        is_exact = half == 1 << sums.width(self.first + instruction) - 1
+        return Target(row, instruction, bounds, bounds if is_exact else ())
 
 
 class _Function:
@@ -383,7 +385,7 @@ class _Function:
                 ordered.append((row, 1, self._computed(row, value, variable, number)))
         for target in pack.targets:
             asked = [_bounded(CHECK, bound, number, target.check) for bound in target.bounds]
-            asked += [_bounded(ASSUME, bound, number, 0) for bound in target.bounds]
+            asked += [_bounded(ASSUME, bound, number, 0) for bound in target.after]
             if not target.bounds:
                 asked = [(FAIL, 0, 0, target.check, 0)]
             ordered.append((target.row, 0, asked))

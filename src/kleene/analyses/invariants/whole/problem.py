@@ -19,11 +19,20 @@ Operation = tuple[int, int, int, int, int]
 
 
 class Target(NamedTuple):
-    """An open check, as bounds that must hold where its instruction stands; none: never come."""
+    """An open check, and what holds behind it.
+
+    Attributes:
+        check: its number.
+        row: the instruction where it stands.
+        bounds: it holds if all of these do; none: control must not come there.
+        after: if it holds, so do these. They say no more than `bounds`, and less where the check is
+            about several objects, or of numbers too large to be kept.
+    """
 
     check: int
     row: int
     bounds: tuple[Bound, ...]
+    after: tuple[Bound, ...] = ()
 
 
 @dataclass
