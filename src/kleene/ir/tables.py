@@ -99,8 +99,8 @@ class Table:
         return cls(*(np.ascontiguousarray(column, dtype) for column, dtype in pairs))
 
     def __len__(self) -> int:
-        _, first = next(self.columns())
-        return len(first)
+        names: tuple[str, ...] = self.__match_args__
+        return len(getattr(self, names[0]))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -24,6 +24,7 @@ from kleene.base import progress
 from kleene.base.arrays import I64
 from kleene.base.device import Device
 from kleene.ir import Program
+from kleene.ir.views.base import span_of
 from kleene.kernels import octagon_flow
 from kleene.solvers.dataflow import Constraints, Operator
 from kleene.solvers.dataflow.codes import HAS_VALUE, STATE, STRIDE
@@ -67,17 +68,20 @@ class WholeRun:
         for function in set(functions):
             view = program.functions[function]
             named[function] = view.source_name or view.name
-        columns = (checks.kind, checks.row, checks.message, checks.verdict)
+        place = program.instructions.span[checks.row]
+        spans = {one: span_of(program, one) for one in np.unique(place).tolist()}
+        columns = (checks.kind, checks.row, checks.message, checks.verdict, place)
         found = []
-        for kind, row, message, verdict, by, function in zip(
+        for kind, row, message, verdict, at, by, function in zip(
             *(column.tolist() for column in columns), self.proved_by, functions, strict=True
         ):
-            span = program.instruction_view(row).span
             text, answer, about = checks.messages[message], _VERDICTS[verdict], KINDS[kind]
             state = ""
             if answer in (Verdict.MAY_FAIL, Verdict.FAILS):
                 state = state_of(self.context, self.pointers, about, row)
-            found.append(CheckResult(about, answer, span, named[function], text, by, state, row))
+            found.append(
+                CheckResult(about, answer, spans[at], named[function], text, by, state, row)
+            )
         return found
 
 

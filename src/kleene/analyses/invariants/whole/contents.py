@@ -24,13 +24,14 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
-from kleene.analyses.invariants.library import model_of
 from kleene.analyses.invariants.models import Model
 from kleene.analyses.invariants.whole.addresses import constant_numbers
+from kleene.analyses.invariants.whole.flow import States
 from kleene.analyses.invariants.whole.origins import Origins, Place
 from kleene.ir.codes import CALLS, Opcode, ValueKind
 
@@ -60,6 +61,9 @@ _CALLS = 4  # `functions` get the sources as arguments; they return if there is 
 _ESCAPES = 5  # its address is known to others
 _RETURNS = 6  # the function returns the source
 _READS = 7  # the load `row` reads `mask` of the source; 0: bytes that are not known
+_ALLOCA, _LOAD, _STORE, _RET, _PHI = (
+    int(one) for one in (Opcode.ALLOCA, Opcode.LOAD, Opcode.STORE, Opcode.RET, Opcode.PHI)
+)
 
 
 def range_mask(low: int, high: int) -> int:
@@ -99,12 +103,24 @@ class Contents:
         # By allocation, what was written before its address was handed on.
         self.escaped = {one: ALL for found in origins.of.values() for one in found}
         self.escaped.update(dict.fromkeys(origins.not_followed, 0))
-        self.readers: dict[int, set[int]] = defaultdict(set)  # functions that copy from allocations
+        # Functions that hand on or copy what is at some places, and these by allocation.
+        self.readers: dict[frozenset[Place], set[int]] = defaultdict(set)
+        self._of_places: dict[frozenset[Place], int] = {}
         self.callers: dict[int, set[int]] = defaultdict(set)
         for call, targets in origins.storage.targets.items():
             for target in targets:
                 self.callers[target].add(int(self.program.instruction_function[call]))
+        self.opcodes: list[int] = origins.table.opcode.tolist()
+        self.blocks: list[int] = origins.table.block.tolist()
+        self.types: list[int] = self.program.value_types.tolist()
+        self.sizes: list[int] = self.program.types.size.tolist()
+        self.leaves: list[bool] = origins.context.calls.may_return_any.tolist()
+        self.rows = self._rows()
         self.functions = {row: _Function(self, row) for row in self.flow.functions}
+        self._held_in: dict[int, list[frozenset[Place]]] = defaultdict(list)
+        for places in self.readers:
+            for one in {allocation for allocation, _ in places}:
+                self._held_in[one].append(places)
         self._solve()
         self._is_written = {
             row: is_written
@@ -114,7 +130,44 @@ class Contents:
 
     def is_written(self, row: int) -> bool:
         """Return whether the bytes that a load reads were written before."""
-        return self._is_written.get(row, True)  # else it is not reached
+        return self._is_written.get(row, True)  # not reached, or written by others
+
+    def _rows(self) -> list[list[int]]:
+        """Return, by block, the instructions that have events."""
+        origins, table = self.origins, self.origins.table
+        found = np.isin(table.opcode, (*CALLS, Opcode.RET))
+        found[list(origins.handed)] = True
+        rows = np.flatnonzero(table.opcode == Opcode.ALLOCA)
+        found[rows] = origins.has_mask[rows + origins.first]
+        rows = np.flatnonzero(table.opcode == Opcode.STORE)
+        found[rows] |= origins.has_mask[table.operands[table.offsets[rows] + 1]]
+        rows = np.flatnonzero(table.opcode == Opcode.LOAD)
+        found[rows] = origins.are_unwritten(table.operands[table.offsets[rows]])
+        rows = np.flatnonzero(found)
+        ends = np.searchsorted(rows, self.program.blocks.instruction_offsets)
+        every: list[int] = rows.tolist()
+        return [every[start:end] for start, end in pairwise(ends.tolist())]
+
+    def at_places(self, places: frozenset[Place]) -> int:
+        """Return the bytes that are written behind a pointer to one of some places."""
+        found = self._of_places.get(places)
+        if found is None:
+            found, escaped = ALL, self.escaped
+            for one, byte in places:
+                if (mask := escaped[one]) != ALL:
+                    found &= behind(mask, byte)
+                    if not found:
+                        break
+            self._of_places[places] = found
+        return found
+
+    def escape(self, allocation: int, mask: int) -> Iterator[set[int]]:
+        """Hand an address on with a mask; yield the functions for which this makes it less."""
+        if self.escaped[allocation] & ~mask:
+            self.escaped[allocation] &= mask
+            for places in self._held_in.get(allocation, ()):
+                self._of_places.pop(places, None)
+                yield self.readers[places]
 
     def passed(
         self, functions: tuple[int, ...], sources: tuple[_Source, ...]
@@ -144,8 +197,11 @@ class Contents:
             waiting = changed & self.functions.keys()
 
 
-class _Function:
+class _Function(States[_Event]):
     """A function's origins, each with a mask in one large integer, and its events by block."""
+
+    CHANGES = frozenset((_COPIES, _RESULT, _CALLS))
+    TELLS = frozenset((_ESCAPES, _RETURNS))
 
     def __init__(self, owner: Contents, function: int) -> None:
         self._owner, self._origins, self._function = owner, owner.origins, function
@@ -157,10 +213,11 @@ class _Function:
         self._numbers: dict[int, int] = {}
         self._ends: dict[int, list[_Event]] = defaultdict(list)  # φ behind blocks
         blocks = owner.flow.blocks(function)
-        self._events = {block: list(self._read(block)) for block in blocks}
+        found = {block: list(self._read(block)) for block in blocks}
         for block, events in self._ends.items():
-            self._events[block] += events
-        self._into: dict[int, int] = {}
+            found[block] += events
+        self._every = (1 << len(self._numbers) * (N_BYTES + 1)) - 1
+        self._begin(owner.flow, found)
 
     def _number(self, value: int) -> int | None:
         """Return the number of an address's origin; None if it has no mask."""
@@ -172,38 +229,34 @@ class _Function:
     def _source(self, row: int, position: int) -> _Source:
         """Return where the bytes are that an operand points to."""
         owner = self._owner
-        value = int(self._table.operands[self._table.offsets[row] + position])
+        value = self._origins.storage.operands(row)[position]
         number = self._number(value)
         if number is not None:
             return number, self._origins.distance[value]
         held = self._origins.unwritten(value) if self._origins.may_hold[value] else frozenset()
-        if self._table.opcode[row] not in (Opcode.LOAD, Opcode.STORE):  # these hand nothing on
-            for one, _ in held:
-                owner.readers[one].add(self._function)
+        if held and owner.opcodes[row] not in (_LOAD, _STORE):  # these hand nothing on
+            owner.readers[held].add(self._function)
         return held, None
 
     # Events
 
     def _read(self, block: int) -> Iterator[_Event]:
-        owner, table = self._owner, self._table
-        first, end = owner.flow.rows(block)
-        handed: dict[int, list[tuple[int, int]]] = defaultdict(list)
-        for row, value, position in self._origins.handed(block):
-            handed[row].append((value, position))
-        for row, opcode in zip(range(first, end), table.opcode[first:end].tolist(), strict=True):
+        owner, handed = self._owner, self._origins.handed
+        for row in owner.rows[block]:
+            opcode = owner.opcodes[row]
             for value, position in handed.get(row, ()):
                 yield from self._hand(row, opcode, value, position)
-            if opcode == Opcode.ALLOCA:
+            if opcode == _ALLOCA:
                 if (number := self._number(self._first + row)) is not None:
                     yield _Event(_STARTS, number)
-            elif opcode == Opcode.LOAD:
+            elif opcode == _LOAD:
                 yield from self._load(row)
-            elif opcode == Opcode.STORE:
+            elif opcode == _STORE:
                 yield from self._store(row)
             elif opcode in CALLS:
                 yield from self._call(row)
-            elif opcode == Opcode.RET:
-                has_value = table.offsets[row] < table.offsets[row + 1]
+            elif opcode == _RET:
+                has_value = bool(self._origins.storage.operands(row))
                 yield _Event(_RETURNS, sources=(self._source(row, 0),) if has_value else ())
 
     def _hand(self, row: int, opcode: int, value: int, position: int) -> Iterator[_Event]:
@@ -214,17 +267,17 @@ class _Function:
         formals = self._origins.formals(row, position)
         if formals is not None and not any(self._origins.captured[one] for one in formals):
             return
-        if opcode == Opcode.PHI:
-            source = int(self._table.operands_of(row)[position + 1])
+        if opcode == _PHI:
+            source = self._origins.storage.operands(row)[position + 1]
             block = source - owner.program.bases[ValueKind.BLOCK]
-            if block in owner.flow.predecessors(int(self._table.block[row])):
+            if block in owner.flow.predecessors(owner.blocks[row]):
                 self._ends[block].append(_Event(_ESCAPES, number))
         else:
             yield _Event(_ESCAPES, number)
 
     def _load(self, row: int) -> Iterator[_Event]:
         owner = self._owner
-        source, size = self._source(row, 0), int(owner.program.types.size[self._table.type[row]])
+        source, size = self._source(row, 0), owner.sizes[owner.types[self._first + row]]
         base, distance = source
         mask = 0
         if not isinstance(base, int):
@@ -242,13 +295,13 @@ class _Function:
 
     def _is_start(self, row: int) -> bool:
         """Return whether the origin of what is loaded is the start of its object."""
-        value = int(self._table.operands[self._table.offsets[row]])
+        value = self._origins.storage.operands(row)[0]
         return self._origins.origin[value] in self._origins.of
 
     def _store(self, row: int) -> Iterator[_Event]:
         owner = self._owner
-        stored = int(self._table.operands[self._table.offsets[row]])
-        size = int(owner.program.types.size[owner.program.value_types[stored]])
+        stored = self._origins.storage.operands(row)[0]
+        size = owner.sizes[owner.types[stored]]
         number, distance = self._source(row, 1)
         if not isinstance(number, int) or distance is None or distance < 0 or size <= 0:
             return
@@ -257,10 +310,10 @@ class _Function:
 
     def _call(self, row: int) -> Iterator[_Event]:
         owner = self._owner
-        callee, *arguments = self._table.operands_of(row).tolist()
+        _, *arguments = self._origins.storage.operands(row)
         functions = tuple(self._origins.storage.targets.get(row, ()))
-        leaves = bool(self._origins.context.calls.may_return_any[row])
-        model = self._origins.models.get(row) or model_of(owner.program, callee)
+        leaves = owner.leaves[row]
+        model = self._origins.models.get(row) or self._origins.storage.model(row)
         numbers = [self._number(one) for one in arguments]
         if (self._origins.storage.callee(row) or "").startswith("llvm.lifetime.start"):
             yield from (_Event(_STARTS, one) for one in numbers if one is not None)
@@ -329,13 +382,7 @@ class _Function:
         if isinstance(base, int):
             mask = self._of(state, base)
             return mask if mask == ALL else behind(mask, -1 if distance is None else distance)
-        found, escaped = ALL, self._owner.escaped
-        for one, byte in base:
-            if (mask := escaped[one]) != ALL:
-                found &= behind(mask, byte)
-                if not found:
-                    break
-        return found
+        return self._owner.at_places(base)
 
     def _start(self) -> int:
         state = 0
@@ -346,29 +393,21 @@ class _Function:
 
     def run(self) -> set[int]:
         """Find the masks where blocks begin; return the functions that are to be run again."""
-        every = (1 << len(self._numbers) * (N_BYTES + 1)) - 1
-        out: dict[int, int] = {}
-        blocks = list(self._events)
-        is_changed = True
-        while is_changed:
-            is_changed = False
-            for block in blocks:
-                state = self._start() if block == blocks[0] else every
-                for source in self._owner.flow.predecessors(block):
-                    state &= out.get(source, every)
-                self._into[block] = state
-                for event in self._events[block]:
-                    state = self._after(event, state)
-                if out.get(block) != state:
-                    out[block], is_changed = state, True
-        return self._tell()
+        return self._tell(self._lower())
+
+    def _joined(self, block: int) -> int:
+        state = self._start() if block == self._blocks[0] else self._every
+        for source in self._flow.predecessors(block):
+            state &= self._out.get(source, self._every)
+        return state
+
+    def _effect(self, event: _Event) -> tuple[int, int]:
+        if event.kind == _WRITES:
+            return -1, self._with(0, event.number, event.mask)
+        return (self._without(-1, event.number), 0) if event.kind == _STARTS else (-1, 0)
 
     def _after(self, event: _Event, state: int) -> int:
         kind, number = event.kind, event.number
-        if kind == _WRITES:
-            return self._with(state, number, event.mask)
-        if kind == _STARTS:
-            return self._without(state, number)
         if kind == _COPIES:
             mask = before(self._mask(state, event.sources[0]), event.distance)
             return self._with(state, number, mask & event.mask)
@@ -384,11 +423,12 @@ class _Function:
                     state = self._with(state, base, before(mask, distance))
         return state
 
-    def _tell(self) -> set[int]:
+    def _tell(self, blocks: list[int]) -> set[int]:
         """Take away from what others know; return those for whom something has changed."""
-        owner, changed = self._owner, set()
+        owner = self._owner
+        changed: set[int] = set()
         origins = {number: origin for origin, number in self._numbers.items()}
-        for event, state in self._states():
+        for event, state in self._told(blocks):
             if event.kind == _CALLS:
                 for function, argument, position in owner.passed(event.functions, event.sources):
                     mask = self._mask(state, event.sources[position])
@@ -398,9 +438,7 @@ class _Function:
             elif event.kind == _ESCAPES:
                 mask = self._of(state, event.number)
                 for allocation in self._origins.of.get(origins[event.number], ()):
-                    if owner.escaped[allocation] & ~mask:
-                        owner.escaped[allocation] &= mask
-                        changed |= owner.readers[allocation]
+                    changed.update(*owner.escape(allocation, mask))
             elif event.kind == _RETURNS and self._returns(event, state):
                 changed |= owner.callers[self._function]
         return changed
@@ -419,16 +457,8 @@ class _Function:
             owner.returned[self._function] &= mask
         return is_changed
 
-    def _states(self) -> Iterator[tuple[_Event, int]]:
-        for block, events in self._events.items():
-            state = self._into[block]
-            for event in events:
-                yield event, state
-                state = self._after(event, state)
-
     def answers(self) -> Iterator[tuple[int, bool]]:
         """Yield of each load whether it reads what was written."""
-        for event, state in self._states():
-            if event.kind == _READS:
-                mask = self._mask(state, event.sources[0])
-                yield event.row, mask == ALL or bool(event.mask and not event.mask & ~mask)
+        for event, state in self._asked(_READS):
+            mask = self._mask(state, event.sources[0])
+            yield event.row, mask == ALL or bool(event.mask and not event.mask & ~mask)

@@ -20,11 +20,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
+from itertools import pairwise
+
+import numpy as np
 
 from kleene.analyses.dataflow.context import Context
-from kleene.analyses.invariants.library import model_of
 from kleene.analyses.invariants.whole.addresses import accesses
-from kleene.analyses.invariants.whole.flow import Flow
+from kleene.analyses.invariants.whole.flow import Flow, States
 from kleene.analyses.invariants.whole.storage import ALIVE, Storage
 from kleene.ir.codes import CALLS, Opcode, ValueKind
 
@@ -34,10 +36,11 @@ _GONE = 1  # bits
 _ENDS = 2  # a set of allocations: of all roots that may hold one of them
 _COPIES = 3  # bits; bits that must all be set
 _RESULT = 4  # bits; the functions that return it
-_PASSES = 5  # nothing; the functions that are called; bits of each argument
+_PASSES = 5  # nothing; the functions that are called; bits of each argument, not all 0
 _RETURNS = 6  # bits; nothing; nothing; whether it is a local of the function
-_USES = 7  # an instruction; a root; its bit; whether nothing that it holds has ended
+_USES = 7  # an instruction; a root, of which something may have ended; its bit
 _Event = tuple[int, int, int | list[int], list[int] | int, bool]
+_PHI, _SELECT, _RET = int(Opcode.PHI), int(Opcode.SELECT), int(Opcode.RET)
 
 
 class Lifetimes:
@@ -47,9 +50,13 @@ class Lifetimes:
         self.context, self.storage, self.flow = context, storage, flow
         self.program, self.table = context.program, context.program.instructions
         self.used = self._used()
+        self.rows = self._rows()
+        self.argument_offsets = self.program.function_table.argument_offsets.tolist()
+        self.opcodes: list[int] = self.table.opcode.tolist()
         self.entry = storage.ended_before_entry
         self._into = {row: self._ended_into(row) for row in flow.functions}
         self._propagate()
+        self.may_hold: list[bool] = context.points_to.system.may_hold_pointer.tolist()
         self.arguments = [True] * len(self.program.arguments)  # that are alive
         self.results = [True] * len(self.program.function_table)  # whose results are
         self._functions = {row: _Function(self, row, self._into[row]) for row in flow.functions}
@@ -63,7 +70,7 @@ class Lifetimes:
     def is_alive(self, row: int, pointer: int) -> bool:
         """Return whether the storage of a pointer is there whenever an instruction uses it."""
         root = self.storage.root(pointer)
-        return root == ALIVE or self._alive.get((row, root), True)  # else it is not reached
+        return root == ALIVE or self._alive.get((row, root), True)  # not reached, or not ended
 
     def _used(self) -> dict[int, list[int]]:
         """Return the pointers that instructions access memory through, by instruction."""
@@ -73,6 +80,18 @@ class Lifetimes:
         for row, value in zip(rows.tolist(), values.tolist(), strict=True):
             found[row].append(value)
         return found
+
+    def _rows(self) -> list[list[int]]:
+        """Return, by block, the instructions that use, end, return or make pointers."""
+        opcode, first = self.table.opcode, self.program.bases[ValueKind.INSTRUCTION]
+        may_hold = self.context.points_to.system.may_hold_pointer
+        counts = may_hold[first : first + len(opcode)].copy()
+        counts |= np.isin(opcode, (*CALLS, Opcode.RET))
+        counts[list(self.used)] = True
+        rows = np.flatnonzero(counts)
+        ends = np.searchsorted(rows, self.program.blocks.instruction_offsets)
+        every: list[int] = rows.tolist()
+        return [every[start:end] for start, end in pairwise(ends.tolist())]
 
     # What may have ended
 
@@ -122,39 +141,41 @@ class Lifetimes:
         for call, targets in self.storage.targets.items():
             for target in targets:
                 callers[target].add(int(self.program.instruction_function[call]))
-        waiting = sorted(functions, reverse=True)
+        waiting = set(functions)
         while waiting:
-            row = waiting.pop()
-            functions[row].run()
-            changed = set()
-            if self.results[row] and not functions[row].returns_alive():
-                self.results[row] = False
-                changed |= callers[row]
-            for argument, function in functions[row].passed_ended():
-                if self.arguments[argument]:
-                    self.arguments[argument] = False
-                    changed.add(function)
-            waiting += [one for one in changed if one in functions and one not in waiting]
+            changed: set[int] = set()
+            for row in sorted(waiting):
+                returns_alive, passed = functions[row].run()
+                if self.results[row] and not returns_alive:
+                    self.results[row] = False
+                    changed |= callers[row]
+                for argument, function in passed:
+                    if self.arguments[argument]:
+                        self.arguments[argument] = False
+                        changed.add(function)
+            waiting = changed & functions.keys()
 
 
-class _Function:
+class _Function(States[_Event]):
     """A function's roots as bits of a state, and its events by block."""
+
+    CHANGES = frozenset((_COPIES, _RESULT))
+    TELLS = frozenset((_PASSES, _RETURNS))
 
     def __init__(self, owner: Lifetimes, function: int, into: dict[int, int]) -> None:
         self._owner, self._function = owner, function
-        self._storage, self._flow = owner.storage, owner.flow
-        self._program, self._table = owner.program, owner.table
+        self._storage, self._program = owner.storage, owner.program
         self._first = self._program.bases[ValueKind.INSTRUCTION]
-        self._may_hold = owner.context.points_to.system.may_hold_pointer
+        self._may_hold = owner.may_hold
         self._bits: dict[int, int] = {}  # by root
         self._held: dict[int, int] = {}  # by bit, what the root may hold
         self._known: dict[int, int] = {}  # bits of pointers
         self._killed: dict[int, int] = {}  # bits by set of allocations
         self._phis: dict[tuple[int, int], list[tuple[int, int]]] = defaultdict(list)
-        self._events: dict[int, list[_Event]] = {}
-        for block, ended in into.items():
-            self._events[block] = self._read(block, ended | owner.entry[function])
-        self._into: dict[int, int] = {}
+        before = owner.entry[function]
+        events = {block: self._read(block, ended | before) for block, ended in into.items()}
+        self._every = (1 << len(self._bits)) - 1
+        self._begin(owner.flow, events)
 
     def _bit(self, value: int) -> int:
         """Return the bit of a pointer's root; 0 of one that is always alive, or no pointer."""
@@ -173,11 +194,10 @@ class _Function:
     def _read(self, block: int, ended: int) -> list[_Event]:
         """Return the events of a block, before which some allocations may have ended."""
         events: list[_Event] = []
-        first, end = self._flow.rows(block)
-        table, may_hold = self._table, self._may_hold
+        opcodes, operands_of, may_hold = self._owner.opcodes, self._storage.operands, self._may_hold
         goes_on = self._owner.context.wraps  # where an access failed
-        for row, opcode in zip(range(first, end), table.opcode[first:end].tolist(), strict=True):
-            value = self._first + row
+        for row in self._owner.rows[block]:
+            value, opcode = self._first + row, opcodes[row]
             for pointer in self._owner.used.get(row, ()):
                 events += self._use(row, pointer, ended)
                 if not goes_on and (bit := self._bit(pointer)):
@@ -185,17 +205,17 @@ class _Function:
             if opcode in CALLS:
                 events += self._call(row, ended)
                 ended |= self._storage.ended_by_call(row)
-            elif opcode == Opcode.RET:
-                events += self._return(table.operands_of(row).tolist())
+            elif opcode == _RET:
+                events += self._return(operands_of(row))
             elif not may_hold[value] or not (bit := self._bit(value)):
                 continue
-            elif opcode == Opcode.PHI:
-                operands = table.operands_of(row).tolist()
+            elif opcode == _PHI:
+                operands = operands_of(row)
                 base = self._program.bases[ValueKind.BLOCK]
                 for operand, source in zip(operands[::2], operands[1::2], strict=True):
                     self._phis[source - base, block].append((bit, self._bit(operand)))
-            elif opcode == Opcode.SELECT:
-                _, yes, no = table.operands_of(row).tolist()
+            elif opcode == _SELECT:
+                _, yes, no = operands_of(row)
                 events.append((_COPIES, bit, self._bit(yes) | self._bit(no), 0, False))
             elif self._storage.root(value) == value:
                 kind = _GONE if self._held[bit] & ended else _LIVE
@@ -206,21 +226,23 @@ class _Function:
         """Yield what is returned: locals of the function end there."""
         if returned and self._may_hold[returned[0]]:
             ends = self._storage.held(returned[0]) & self._storage.locals[self._function]
-            yield (_RETURNS, self._bit(returned[0]), 0, 0, bool(ends))
+            if (bit := self._bit(returned[0])) or ends:
+                yield (_RETURNS, bit, 0, 0, bool(ends))
 
     def _use(self, row: int, pointer: int, ended: int) -> Iterator[_Event]:
-        if bit := self._bit(pointer):
-            root = self._storage.root(pointer)
-            yield (_USES, row, root, bit, not self._held[bit] & ended)
+        if (bit := self._bit(pointer)) and self._held[bit] & ended:
+            yield (_USES, row, self._storage.root(pointer), bit, False)
 
     def _call(self, row: int, ended: int) -> Iterator[_Event]:
         """Yield what a call does: it uses its arguments, ends storage, and returns a pointer."""
         storage = self._storage
-        callee, *arguments = self._table.operands_of(row).tolist()
+        _, *arguments = storage.operands(row)
         for one in arguments:
             yield from self._use(row, one, ended)
         targets = storage.targets.get(row, [])
-        yield (_PASSES, 0, targets, [self._bit(one) for one in arguments], False)
+        bits = [self._bit(one) for one in arguments]
+        if targets and any(bits):
+            yield (_PASSES, 0, targets, bits, False)
         if one := storage.ended_by_call(row):
             yield (_ENDS, one, 0, 0, False)
         value = self._first + row
@@ -229,7 +251,7 @@ class _Function:
         if not self._owner.context.calls.may_return_any[row]:
             yield (_RESULT, bit, targets, 0, False)
             return
-        returned = model_of(self._program, callee).returns
+        returned = storage.model(row).returns
         if returned is not None and returned < len(arguments) and not targets:
             yield (_COPIES, bit, self._bit(arguments[returned]), 0, False)
             return
@@ -239,24 +261,25 @@ class _Function:
 
     # The state: a set of roots that are alive
 
-    def run(self) -> None:
-        """Find the roots that are alive where blocks begin."""
-        every = (1 << len(self._bits)) - 1
-        blocks = list(self._events)
-        out: dict[int, int] = {}
-        while True:
-            changed = False
-            for block in blocks:
-                state = self._joined(block, out, every)
-                if block == blocks[0]:
-                    state &= self._start()
-                self._into[block] = state
-                for event in self._events[block]:
-                    state = self._after(event, state)
-                if out.get(block) != state:
-                    out[block], changed = state, True
-            if not changed:
-                return
+    def run(self) -> tuple[bool, list[tuple[int, int]]]:
+        """Find the roots that are alive where blocks begin, and tell others what is not.
+
+        Return whether what the function returns is alive, and the arguments of others, with their
+        functions, that it passes what may have ended to.
+        """
+        offsets = self._owner.argument_offsets
+        is_alive, passed_ended = True, []
+        for (kind, bits, targets, passed, ends), state in self._told(self._lower()):
+            if kind == _RETURNS:
+                is_alive = is_alive and state & bits == bits and not ends
+            elif kind == _PASSES:
+                assert isinstance(targets, list)
+                assert isinstance(passed, list)
+                ended = [place for place, bits in enumerate(passed) if state & bits != bits]
+                for target in targets if ended else ():
+                    first, end = offsets[target], offsets[target + 1]
+                    passed_ended += [(first + one, target) for one in ended if first + one < end]
+        return is_alive, passed_ended
 
     def _start(self) -> int:
         """Return the roots that are alive at the entry: arguments, and constants."""
@@ -270,11 +293,10 @@ class _Function:
             found |= bit if is_alive else 0
         return found
 
-    def _joined(self, block: int, out: dict[int, int], every: int) -> int:
-        """Return what is alive on all ways into a block that a run has come so far."""
-        state = every
+    def _joined(self, block: int) -> int:
+        state = self._start() if block == self._blocks[0] else self._every
         for source in self._flow.predecessors(block):
-            before = out.get(source)
+            before = self._out.get(source)
             if before is None:
                 continue
             after = before
@@ -283,14 +305,16 @@ class _Function:
             state &= after
         return state
 
+    def _effect(self, event: _Event) -> tuple[int, int]:
+        kind, bits, *_ = event
+        if kind == _LIVE:
+            return -1, bits
+        if kind == _GONE:
+            return ~bits, 0
+        return (~self._of_ended(bits), 0) if kind == _ENDS else (-1, 0)
+
     def _after(self, event: _Event, state: int) -> int:
         kind, bits, other, _, _ = event
-        if kind == _LIVE:
-            return state | bits
-        if kind == _GONE:
-            return state & ~bits
-        if kind == _ENDS:
-            return state & ~self._of_ended(bits)
         if kind == _COPIES:
             assert isinstance(other, int)
             is_alive = state & other == other
@@ -308,39 +332,9 @@ class _Function:
             self._killed[ended] = sum(found)
         return self._killed[ended]
 
-    def _states(self) -> Iterator[tuple[_Event, int]]:
-        """Yield all events, each with the roots that are alive before it."""
-        for block, events in self._events.items():
-            state = self._into[block]
-            for event in events:
-                yield event, state
-                state = self._after(event, state)
-
-    def returns_alive(self) -> bool:
-        """Return whether what the function returns is alive."""
-        return all(
-            state & bits == bits and not ends
-            for (kind, bits, _, _, ends), state in self._states()
-            if kind == _RETURNS
-        )
-
-    def passed_ended(self) -> Iterator[tuple[int, int]]:
-        """Yield the arguments of others that this function passes what may have ended to."""
-        offsets = self._program.function_table.argument_offsets
-        for (kind, _, targets, passed, _), state in self._states():
-            if kind != _PASSES:
-                continue
-            assert isinstance(targets, list)
-            assert isinstance(passed, list)
-            ended = [place for place, bits in enumerate(passed) if state & bits != bits]
-            for target in targets if ended else ():
-                first, end = offsets[target : target + 2].tolist()
-                yield from ((first + place, target) for place in ended if first + place < end)
-
     def answers(self) -> Iterator[tuple[tuple[int, int], bool]]:
-        """Yield, by instruction and root, whether it is alive there."""
-        for (kind, row, root, bit, is_kept), state in self._states():
-            if kind == _USES:
-                assert isinstance(root, int)
-                assert isinstance(bit, int)
-                yield (row, root), is_kept or state & bit == bit
+        """Yield, by instruction and root, whether it is alive where something may have ended."""
+        for (_, row, root, bit, _), state in self._asked(_USES):
+            assert isinstance(root, int)
+            assert isinstance(bit, int)
+            yield (row, root), state & bit == bit

@@ -7,7 +7,7 @@ argument that was passed by value.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from functools import cached_property
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from kleene.analyses.invariants.whole.flow import Flow
 from kleene.analyses.invariants.whole.pointers import Pointers
 from kleene.analyses.invariants.whole.storage import Storage
 from kleene.analyses.points_to.memory_model import AllocationKind
-from kleene.base.arrays import Bools
+from kleene.base.arrays import I64, Bools, Ints, offsets_of
 from kleene.ir.codes import CALLS, ConstantKind, GlobalFlag, Opcode, ValueKind
 
 _ADDS = (Opcode.GETELEMENTPTR, Opcode.BITCAST, Opcode.ADDRSPACECAST, Opcode.FREEZE)
@@ -141,6 +141,15 @@ class Origins:
             self._of_set[key] = frozenset(found)
         return self._of_set[key]
 
+    def are_unwritten(self, values: Ints) -> Bools:
+        """Return which addresses have a mask, or may be of storage with nothing written."""
+        solution = self.context.points_to.solution
+        key = solution.row_of[values].astype(np.int64) * 2 + solution.unknown[values]
+        _, first, which = np.unique(key, return_index=True, return_inverse=True)
+        found = [bool(self.unwritten(value)) for value in values[first].tolist()]
+        may_hold: Bools = self.may_hold[values]
+        return self.has_mask[values] | np.array(found, bool)[which] & may_hold
+
     def bytes_of(self, row: int, place: int, size: int) -> tuple[int, int] | None:
         """Return the least and the greatest byte, and one more, of its object that are accessed."""
         name = int(self.context.split.operand[self.table.offsets[row] + place])
@@ -154,7 +163,7 @@ class Origins:
 
     def _may_be_undefined(self) -> Bools:
         """Return the values that may be undefined, by φ, choices, arguments and results."""
-        program, table = self.program, self.table
+        program = self.program
         found = np.zeros(program.n_values, bool)
         constants = program.constants
         first = program.bases[ValueKind.CONSTANT]
@@ -162,37 +171,52 @@ class Origins:
         found[first : first + len(constants)] = is_none
         if not is_none.any():
             return found
-        sources, targets = [], []
-        for row in np.flatnonzero(np.isin(table.opcode, (Opcode.PHI, Opcode.SELECT))).tolist():
-            block = int(table.block[row])
-            operands = table.operands_of(row).tolist()
-            if table.opcode[row] == Opcode.SELECT:
-                given = operands[1:]
-            else:
-                base, reached = program.bases[ValueKind.BLOCK], self.flow.predecessors(block)
-                pairs = zip(operands[::2], operands[1::2], strict=True)
-                given = [value for value, source in pairs if source - base in reached]
-            sources += given
-            targets += [self.first + row] * len(given)
-        for call, functions in self.storage.targets.items():
-            arguments = table.operands_of(call)[1:].tolist()
-            for function in functions:
-                start, end = program.function_table.argument_offsets[function : function + 2]
-                base = program.bases[ValueKind.ARGUMENT]
-                for place, value in zip(range(start, end), arguments, strict=False):
-                    sources.append(value)
-                    targets.append(base + place)
-                for block in self.flow.blocks(function):
-                    row = self.flow.rows(block)[1] - 1
-                    if table.opcode[row] == Opcode.RET and len(table.operands_of(row)):
-                        sources.append(int(table.operands_of(row)[0]))
-                        targets.append(self.first + call)
-        source, target = np.array(sources, np.int64), np.array(targets, np.int64)
+        parts = (self._chosen(), self._passed(), self._returned())
+        source, target = (np.concatenate(one) for one in zip(*parts, strict=True))
         while True:
             new = target[found[source] & ~found[target]]
             if not len(new):
                 return found
             found[new] = True
+
+    def _chosen(self) -> tuple[I64, I64]:
+        """Return what φ and choices get, on ways that a run may go, and their values."""
+        table, (owner, place) = self.table, self._owners
+        opcode = table.opcode[owner]
+        chosen = np.flatnonzero((opcode == Opcode.SELECT) & (place > 0))
+        phis = np.flatnonzero((opcode == Opcode.PHI) & (place % 2 == 0))
+        before = table.operands[phis + 1] - self.program.bases[ValueKind.BLOCK]
+        phis = phis[self.flow.are_edges(before, table.block[owner[phis]])]
+        given = np.concatenate((chosen, phis))
+        return table.operands[given].astype(np.int64), owner[given] + self.first
+
+    def _passed(self) -> tuple[I64, I64]:
+        """Return what calls pass to functions with a body, and the arguments there."""
+        table, calls = self.table, self.context.calls
+        offsets = self.program.function_table.argument_offsets.astype(np.int64)
+        call, function = calls.call.astype(np.int64), calls.function.astype(np.int64)
+        length = np.minimum(np.diff(table.offsets)[call] - 1, np.diff(offsets)[function])
+        pair, place = _within(length)
+        given = table.operands[table.offsets[call][pair] + 1 + place].astype(np.int64)
+        return given, self.program.bases[ValueKind.ARGUMENT] + offsets[function][pair] + place
+
+    def _returned(self) -> tuple[I64, I64]:
+        """Return what functions return, and the calls that get it."""
+        table, calls = self.table, self.context.calls
+        has_value = (table.opcode == Opcode.RET) & (np.diff(table.offsets) > 0)
+        rows = np.flatnonzero(has_value & self.flow.is_followed[table.block])
+        n_functions = len(self.program.function_table)
+        count = np.bincount(self.program.instruction_function[rows], minlength=n_functions)
+        function = calls.function.astype(np.int64)
+        pair, place = _within(count[function])
+        row = rows[offsets_of(count)[function][pair] + place]  # they are in order of functions
+        given = table.operands[table.offsets[row]].astype(np.int64)
+        return given, self.first + calls.call.astype(np.int64)[pair]
+
+    @cached_property
+    def _owners(self) -> tuple[I64, I64]:
+        """Of each operand, the instruction that it belongs to, and its position there."""
+        return _within(np.diff(self.table.offsets))
 
     # Arguments whose address is handed on
 
@@ -201,19 +225,18 @@ class Origins:
         base = self.program.bases[ValueKind.ARGUMENT]
         found = np.zeros(len(self.program.arguments), bool)
         passed: dict[int, list[int]] = defaultdict(list)  # argument of a callee: those of callers
-        offsets = self.program.function_table.argument_offsets.tolist()
-        for function in self.flow.functions:
-            first, end = offsets[function], offsets[function + 1]
-            for block in self.flow.blocks(function):
-                for row, value, position in self.handed(block):
-                    argument = self.origin[value] - base
-                    if not first <= argument < end:
-                        continue
-                    formals = self.formals(row, position)
-                    if formals is None:
-                        found[argument] = True
-                    for one in formals or ():
-                        passed[one].append(argument)
+        for row, handed in self.handed.items():
+            if not self.flow.is_followed[self.table.block[row]]:
+                continue
+            for value, position in handed:
+                argument = self.origin[value] - base
+                if not 0 <= argument < len(found):
+                    continue
+                formals = self.formals(row, position)
+                if formals is None:
+                    found[argument] = True
+                for one in formals or ():
+                    passed[one].append(argument)
         waiting = np.flatnonzero(found).tolist()
         while waiting:
             for one in passed[waiting.pop()]:
@@ -222,20 +245,27 @@ class Origins:
                     waiting.append(one)
         return found
 
-    def handed(self, block: int) -> Iterator[tuple[int, int, int]]:
-        """Yield where a block hands an address on: the instruction, the value and its position."""
-        first, end = self.flow.rows(block)
-        may_hold = self.may_hold
-        opcodes = self.table.opcode[first:end].tolist()
-        for row, opcode in zip(range(first, end), opcodes, strict=True):
-            if opcode in _STAYS:
-                continue
-            operands = self.table.operands_of(row).tolist()
-            if opcode == Opcode.STORE:
-                operands = operands[:1]
-            for position, value in enumerate(operands):
-                if may_hold[value]:
-                    yield row, value, position
+    @cached_property
+    def has_mask(self) -> Bools:
+        """Whether the origin of a value is an argument, or begins with nothing written."""
+        is_origin = np.zeros(self.program.n_values, bool)
+        is_origin[list(self.of)] = True
+        first = self.program.bases[ValueKind.ARGUMENT]
+        is_origin[first : first + len(self.program.arguments)] = True
+        return is_origin[self.origin]
+
+    @cached_property
+    def handed(self) -> dict[int, list[tuple[int, int]]]:
+        """Where addresses with a mask are handed on: by instruction, values and their positions."""
+        owner, place = self._owners
+        value, opcode = self.table.operands, self.table.opcode[owner]
+        goes = self.may_hold[value] & self.has_mask[value] & ~np.isin(opcode, _STAYS)
+        goes &= (opcode != Opcode.STORE) | (place == 0)
+        found: dict[int, list[tuple[int, int]]] = defaultdict(list)
+        columns = (owner[goes], value[goes], place[goes])
+        for row, one, position in zip(*(column.tolist() for column in columns), strict=True):
+            found[row].append((one, position))
+        return dict(found)
 
     def formals(self, row: int, position: int) -> list[int] | None:
         """Return the arguments of callees that an operand is passed to; None if it is handed on."""
@@ -257,3 +287,9 @@ class Origins:
                 return None
             found.append(argument)
         return found
+
+
+def _within(lengths: I64) -> tuple[I64, I64]:
+    """Return, of rows of some lengths one after the other, the row and the place of each entry."""
+    row = np.repeat(np.arange(len(lengths)), lengths)
+    return row, np.arange(len(row)) - offsets_of(lengths)[row]

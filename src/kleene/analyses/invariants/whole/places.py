@@ -152,6 +152,8 @@ def state_of(context: Context, pointers: Pointers, kind: CheckKind, row: int) ->
     Of arithmetic these are the operands, of loads and stores the offset of the pointer and the
     size of its object, in bytes: `0 <= offset && offset <= 8 && size == 8`.
     """
+    if kind is not CheckKind.BOUNDS and kind not in _OPERANDS:
+        return ""
     program = context.program
     first, texts = int(program.instructions.offsets[row]), list[str]()
     for place, called in _OPERANDS.get(kind, ()):

@@ -29,6 +29,7 @@ from kleene.analyses.invariants.whole.origins import Origins
 from kleene.analyses.invariants.whole.pointers import Pointers
 from kleene.analyses.invariants.whole.storage import Storage
 from kleene.base.arrays import I64, U8, Bools
+from kleene.base.collector import paused_collector
 from kleene.ir.codes import CALLS, ConstantKind, Flag, GlobalKind, Opcode, TypeKind, ValueKind
 
 KINDS = tuple(CheckKind)
@@ -233,7 +234,8 @@ class Checker:
         )
         self._inside(rows, names, n_bytes, "the access is inside of its object")
         self._callees()
-        self._lifetimes()
+        with paused_collector():  # an event for each use of memory
+            self._lifetimes()
         for model, calls in calls_by_model(self._program):
             for touch in model.touches:
                 self._touched(calls, touch)

@@ -20,6 +20,7 @@ import numpy as np
 
 from kleene.analyses.dataflow.context import Context
 from kleene.analyses.invariants.library import model_of
+from kleene.analyses.invariants.models import Model
 from kleene.analyses.points_to.answers.sets import unpacked
 from kleene.analyses.points_to.library.language import Calls as CallsEffect
 from kleene.analyses.points_to.memory_model import AllocationKind
@@ -55,7 +56,15 @@ class Storage:
         self._is_kept = self._kept_locals()
         self._number = np.cumsum(self._is_heap | self._is_kept)
         self._outside = 1
+        self._offsets: list[int] = self._table.offsets.tolist()
+        self._operands: list[int] = self._table.operands.tolist()
+        self._names_of: dict[int, str | None] = {}
+        self._models: dict[int, Model] = {}
         self._row_sets = self._sets()
+
+    def operands(self, row: int) -> list[int]:
+        """Return the operands of an instruction."""
+        return self._operands[self._offsets[row] : self._offsets[row + 1]]
 
     # What pointers hold
 
@@ -176,11 +185,20 @@ class Storage:
 
     def callee(self, call: int) -> str | None:
         """Return the name of a function that a call names; None of a call through a pointer."""
-        value = int(self._table.operands[self._table.offsets[call]])
-        table = self.program.globals
-        if value >= len(table) or table.kind[value] not in (GlobalKind.FUNCTION,):
-            return None
-        return str(self.program.strings[int(table.name[value])])
+        value = self._operands[self._offsets[call]]
+        if value not in self._names_of:
+            table = self.program.globals
+            is_named = value < len(table) and table.kind[value] == GlobalKind.FUNCTION
+            name = self.program.strings[int(table.name[value])] if is_named else None
+            self._names_of[value] = name
+        return self._names_of[value]
+
+    def model(self, call: int) -> Model:
+        """Return the model of what a call calls."""
+        value = self._operands[self._offsets[call]]
+        if value not in self._models:
+            self._models[value] = model_of(self.program, value)
+        return self._models[value]
 
     def is_new(self, call: int) -> bool:
         """Return whether a function outside returns storage that it has made."""
@@ -195,18 +213,17 @@ class Storage:
         name = self.callee(call)
         if call in self.targets or name is None or not _ENDS_FIRST.fullmatch(name):
             return None
-        return 0 if self._table.offsets[call + 1] - self._table.offsets[call] > 1 else None
+        return 0 if self._offsets[call + 1] - self._offsets[call] > 1 else None
 
     def _ended_outside(self, call: int) -> int:
         """Return what code outside may end that a call reaches, callbacks left out."""
         name = self.callee(call)
-        arguments = self._table.operands_of(call)[1:].tolist()
+        arguments = self.operands(call)[1:]
         if name is not None:
             place = self.freed(call)
             if place is not None:
                 return self.held(arguments[place])
-            model = model_of(self.program, int(self._table.operands_of(call)[0]))
-            if not model.is_unknown:
+            if not self.model(call).is_unknown:
                 return 0
             known = self._context.roles.find(name)
             if known is not None and not _MAY_END.fullmatch(name):
@@ -226,7 +243,7 @@ class Storage:
         name = self.callee(call)
         if name is None:
             return True
-        if not model_of(self.program, int(self._table.operands_of(call)[0])).is_unknown:
+        if not self.model(call).is_unknown:
             return False
         known = self._context.roles.find(name)
         if known is None or self.has_threads:
