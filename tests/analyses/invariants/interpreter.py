@@ -138,7 +138,11 @@ def divided(a: float, b: float) -> float:
 
 
 class Execution:
-    """One run of `main`; `choose(width)` gives the value of an unknown integer."""
+    """One run of `main`; `choose(width)` gives the value of an unknown integer.
+
+    With `ends_locals` it is a fault to use the locals of a function that is over; with
+    `strings_end` a run stops, without a fault, where a string has no end in its object.
+    """
 
     def __init__(
         self,
@@ -150,12 +154,11 @@ class Execution:
         passed: Callable[[Frame, int], None] = lambda frame, row: None,
         *,
         ends_locals: bool = False,
+        strings_end: bool = False,
     ) -> None:
         self.program, self.choose, self.enter, self.fail = program, choose, enter, fail
         self.passed = passed
-        self._ends_locals = (
-            ends_locals  # whether to use those of a function that is over is a fault
-        )
+        self._ends_locals, self._strings_end = ends_locals, strings_end
         self.table = program.instructions
         self.base = program.bases[ValueKind.INSTRUCTION]
         self.steps_left = most_steps
@@ -707,6 +710,8 @@ class Execution:
         found: list[Any] = []
         while most is None or len(found) < most:
             at = Pointer(pointer.object, pointer.offset + len(found))
+            if found and self._strings_end and at.offset == len(self.objects[at.object]):
+                raise StopError  # which is assumed not to happen
             (byte,) = self.bytes_at(row, at, 1)
             if not isinstance(byte, int):
                 raise StopError  # never written: any text

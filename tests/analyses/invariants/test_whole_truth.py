@@ -86,8 +86,9 @@ class WholeOracle:
 
     def execute(self, function: int, seed: int, choose: Callable[[int], int] | None = None) -> None:
         self.execution = Execution(
-            self.program, choose or chooser(seed), self.enter, self.fail, N_STEPS, ends_locals=True
-        )
+            self.program, choose or chooser(seed), self.enter, self.fail, N_STEPS,
+            ends_locals=True, strings_end=True,
+        )  # fmt: skip
         self.execution.run(function)
 
     def enter(self, frame: Frame, block: int) -> None:
