@@ -103,7 +103,7 @@ def _step(step: tree.Assign, symbol: Symbol) -> int | None:
     if not isinstance(value, tree.Binary) or value.operator not in "+-":
         return None
     left, right = _plain(value.left), _plain(value.right)
-    if not _is_read_of(left, symbol) or not isinstance(right, tree.Literal):
+    if not is_read_of(left, symbol) or not isinstance(right, tree.Literal):
         return None
     by = int(right.value) if isinstance(right.value, int) else 0
     return (by if value.operator == "+" else -by) or None
@@ -113,10 +113,10 @@ def _bound(test: Expression, symbol: Symbol) -> tuple[str, Expression] | None:
     test = _plain(test)
     if not isinstance(test, tree.Binary):
         return None
-    if _is_read_of(_plain(test.left), symbol) and test.operator in ("<", "<=", ">", ">="):
+    if is_read_of(_plain(test.left), symbol) and test.operator in ("<", "<=", ">", ">="):
         return test.operator, test.right
     mirrored = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}
-    if _is_read_of(_plain(test.right), symbol) and test.operator in mirrored:
+    if is_read_of(_plain(test.right), symbol) and test.operator in mirrored:
         return mirrored[test.operator], test.left
     return None
 
@@ -128,7 +128,8 @@ def _plain(value: Expression) -> Expression:
     return value
 
 
-def _is_read_of(value: Expression, symbol: Symbol) -> bool:
+def is_read_of(value: Expression, symbol: Symbol) -> bool:
+    """Return whether a value is that of a variable."""
     return (
         isinstance(value, tree.Read)
         and isinstance(value.location, Variable)
@@ -149,15 +150,21 @@ def mapped(node: Any, change: Callable[[Any], Any]) -> Any:
         return tuple(made)
     if not isinstance(node, tree.Expression | tree.Location | tree.Statement):
         return node
+    return change(with_parts(node, lambda part: mapped(part, change)))
+
+
+def with_parts(node: Any, change: Callable[[Any], Any]) -> Any:
+    """Return a node with `change` applied to what it is made of; itself if nothing changes."""
+    if not isinstance(node, tree.Expression | tree.Location | tree.Statement):
+        return node
     changed = {}
     for one in fields(node):
-        if one.name in ("type", "place"):
-            continue
-        old = getattr(node, one.name)
-        new = mapped(old, change)
-        if new is not old and new != old:
-            changed[one.name] = new
-    return change(replace(node, **changed) if changed else node)
+        if one.name not in ("type", "place"):
+            old = getattr(node, one.name)
+            new = change(old)
+            if new is not old and new != old:
+                changed[one.name] = new
+    return replace(node, **changed) if changed else node
 
 
 def substituted(value: Any, values: dict[Symbol, Expression]) -> Any:

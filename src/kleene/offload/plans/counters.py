@@ -24,6 +24,7 @@ from kleene.codegen.trees import (
     binary,
     counted,
     is_live,
+    is_read_of,
     mapped,
     number,
     read,
@@ -153,7 +154,7 @@ class _Counters:
         if loop.kind != "do" or loop.after or not isinstance(test, tree.Binary):
             return (), loop
         counter = next(iter(_compared(test)), None)
-        if test.operator != "<" or counter is None or not _is_of(_plain(test.left), counter):
+        if test.operator != "<" or counter is None or not is_read_of(_plain(test.left), counter):
             return (), loop
         body, steps = loop.body, loop.before
         if not steps:
@@ -453,8 +454,8 @@ def _added(statement: Statement, symbol: Symbol) -> Expression | None:
     if not isinstance(value, tree.Binary) or value.operator not in ("+", "-"):
         return None
     left, right = _plain(value.left), value.right
-    if not _is_of(left, symbol):
-        if value.operator == "+" and _is_of(_plain(right), symbol):
+    if not is_read_of(left, symbol):
+        if value.operator == "+" and is_read_of(_plain(right), symbol):
             left, right = right, value.left
         else:
             return None
@@ -478,14 +479,6 @@ def _plain(value: Expression) -> Expression:
     while isinstance(value, tree.Convert) and value.type == value.operand.type:
         value = value.operand
     return value
-
-
-def _is_of(value: Expression, symbol: Symbol) -> bool:
-    return (
-        isinstance(value, tree.Read)
-        and isinstance(value.location, Variable)
-        and value.location.symbol is symbol
-    )
 
 
 def _compared(test: Expression | None) -> list[Symbol]:
@@ -532,6 +525,6 @@ def _ordered(test: Expression, counter: Symbol, step: int) -> Expression:
         return test
     if not counter.type.signed or test.left.type != counter.type:
         return test
-    is_left = _is_of(_plain(test.left), counter)
+    is_left = is_read_of(_plain(test.left), counter)
     operator = "<" if (step == 1) == is_left else ">"
     return replace(test, operator=operator)

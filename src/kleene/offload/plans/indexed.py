@@ -10,11 +10,11 @@ Pointers that are used otherwise (stored, passed on, compared with another array
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import Any
 
 from kleene.codegen.text import assigned_in, free_name, symbols_in
-from kleene.codegen.trees import binary, number, read
+from kleene.codegen.trees import binary, number, read, with_parts
 from kleene.ir.loops import tree
 from kleene.ir.loops.tree import Element, Expression, Function, Symbol, Type, Variable
 
@@ -148,16 +148,7 @@ class _Pointers:
                     if base is not None and base is self._base(right):
                         sides = self._index(left), self._index(right)
                         return replace(node, left=sides[0], right=sides[1])
-        if not isinstance(node, tree.Expression | tree.Location | tree.Statement):
-            return node
-        changed = {}
-        for one in fields(node):
-            if one.name not in ("type", "place"):
-                old = getattr(node, one.name)
-                new = self._rewritten(old)
-                if new is not old and new != old:
-                    changed[one.name] = new
-        return replace(node, **changed) if changed else node
+        return with_parts(node, self._rewritten)
 
     def _is_computed(self, pointer: Expression) -> bool:
         """Return whether a pointer is more than the name of an array."""

@@ -15,12 +15,12 @@ arrays of records and of globals may overlap others as parameters may, which eac
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import Any
 
 from kleene.codegen.plan import Field, FieldParameter, Given
 from kleene.codegen.text import free_name, symbols_in
-from kleene.codegen.trees import mapped, substituted
+from kleene.codegen.trees import mapped, substituted, with_parts
 from kleene.ir.loops import tree
 from kleene.ir.loops.tree import Element, Function, Location, Member, Symbol, Type, Variable
 
@@ -182,16 +182,7 @@ class _Outer:
                 symbol = self._parameter(location, kind)
                 if symbol is not None:
                     return tree.Read(kind, node.place, Variable(kind, node.place, symbol))
-        if not isinstance(node, tree.Expression | tree.Location | tree.Statement):
-            return node
-        changed = {}
-        for one in fields(node):
-            if one.name not in ("type", "place"):
-                old = getattr(node, one.name)
-                new = self._rewritten(old)
-                if new is not old and new != old:
-                    changed[one.name] = new
-        return replace(node, **changed) if changed else node
+        return with_parts(node, self._rewritten)
 
     def _parameter(self, location: Location, kind: Type) -> Symbol | None:
         """Return the parameter that stands for a field or a global variable, if it can."""
