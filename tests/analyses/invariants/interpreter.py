@@ -141,7 +141,8 @@ class Execution:
     """One run of `main`; `choose(width)` gives the value of an unknown integer.
 
     With `ends_locals` it is a fault to use the locals of a function that is over; with
-    `strings_end` a run stops, without a fault, where a string has no end in its object.
+    `strings_end` a run stops, without a fault, where a string has no end in its object; with
+    `ends_unwritten` it stops, after the fault, where it reads storage that nobody has written.
     """
 
     def __init__(
@@ -155,10 +156,12 @@ class Execution:
         *,
         ends_locals: bool = False,
         strings_end: bool = False,
+        ends_unwritten: bool = False,
     ) -> None:
         self.program, self.choose, self.enter, self.fail = program, choose, enter, fail
         self.passed = passed
         self._ends_locals, self._strings_end = ends_locals, strings_end
+        self._ends_unwritten = ends_unwritten
         self.table = program.instructions
         self.base = program.bases[ValueKind.INSTRUCTION]
         self.steps_left = most_steps
@@ -328,6 +331,8 @@ class Execution:
         kind = self.program.types.kind[type_id]
         if None in content:
             self.fail("uninitialised", row)
+            if self._ends_unwritten:
+                raise StopError
             content = [self.choose(8) if one is None else one for one in content]
         if kind == TypeKind.POINTER:
             if all(isinstance(one, tuple) for one in content):

@@ -22,7 +22,7 @@ static void dropped(void) {
   struct node *first = list;
   if (!first) return;
   list = first->next; /* may */
-  free(first); /* may */
+  free(first); /* safe */
 }
 static int once(void) {
   int *p = made(8), x;

@@ -87,7 +87,7 @@ class WholeOracle:
     def execute(self, function: int, seed: int, choose: Callable[[int], int] | None = None) -> None:
         self.execution = Execution(
             self.program, choose or chooser(seed), self.enter, self.fail, N_STEPS,
-            ends_locals=True, strings_end=True,
+            ends_locals=True, strings_end=True, ends_unwritten=True,
         )  # fmt: skip
         self.execution.run(function)
 

@@ -37,6 +37,7 @@ from kleene.analyses.points_to.library.language import (
     Taints,
     Text,
     Trusts,
+    Writes,
     parse_models,
 )
 from tests.analyses.points_to.compiled import solved
@@ -121,6 +122,9 @@ def test_roles_say_what_functions_do_to_data_and_are_no_models() -> None:
         run: passes 0 to result
         clean: cleans result
         gather: taints *1, **2; trusts 3+ as command
+        fill: writes 0, 2+
+        put: writes 1, streams, counts[1]
+        ask: writes nothing
         """
     )
     assert library.find("fetch") == (Returns(Named("static")),)
@@ -134,6 +138,9 @@ def test_roles_say_what_functions_do_to_data_and_are_no_models() -> None:
     assert library.roles_of("gather") == (
         Taints(Place(1, 1)), Taints(Place(2, 2)), Trusts(Place(3, and_behind=True), "command"),
     )  # fmt: skip
+    assert library.roles_of("fill") == (Writes(0), Writes(2, and_behind=True))
+    assert library.roles_of("put") == (Writes(1), Writes(streams=True), Writes(format=1))
+    assert library.roles_of("ask") == (Writes(),)
     assert [*Place(3, and_behind=True).positions(5)] == [3, 4]
     assert [*Place(3).positions(5)] == [3]
     assert [*Place(3).positions(2)] == []
@@ -146,7 +153,7 @@ def test_roles_say_what_functions_do_to_data_and_are_no_models() -> None:
 @pytest.mark.parametrize(
     ("line", "column"),
     [("f: taints", 10), ("f: trusts 0", 12), ("f: trusts 0 as 1", 16), ("f: passes 0 result", 13),
-     ("f: may null", 8), ("f: taints 0 1", 13), ("f: taints *", 12),
+     ("f: may null", 8), ("f: writes", 10), ("f: writes counts", 17), ("f: writes 0 1", 13), ("f: taints 0 1", 13), ("f: taints *", 12),
      ("f: trusts result as command", 11)],
 )  # fmt: skip
 def test_a_mistake_in_a_role_has_a_place(line: str, column: int) -> None:

@@ -42,6 +42,7 @@ class Context:
         context: 1 for results of functions by call site, 0 for one result of all calls.
         follows_stores: whether loads read what was last stored, within functions; else all that
             is ever stored.
+        pointers_in_bytes: whether pointers that leave as bytes (files, sockets) may come back so.
     """
 
     program: Program
@@ -54,6 +55,7 @@ class Context:
     lines: tuple[str, ...] = ()
     context: int = 0
     follows_stores: bool = False
+    pointers_in_bytes: bool = True
 
     @cached_property
     def roles(self) -> Library:
@@ -65,7 +67,9 @@ class Context:
     @cached_property
     def points_to(self) -> PointsToResult:
         """Which objects each pointer may hold."""
-        analysis = PointsTo(library=self.library, models=self.models)
+        analysis = PointsTo(
+            library=self.library, models=self.models, pointers_in_bytes=self.pointers_in_bytes
+        )
         return analysis.run(self.program, device=self.device, threads=self.threads)
 
     @cached_property

@@ -32,8 +32,8 @@ from kleene.ir.codes import REPLACEABLE, ConstantKind, GlobalFlag, Opcode, TypeK
 
 UNDEFINED = -1  # nothing was written yet
 UNKNOWN = -2  # some value that is not known
-_FRESH = {b"malloc", b"aligned_alloc", b"memalign", b"valloc", b"_Znwm", b"_Znam"}
-_ZEROED = {b"calloc"}
+FRESH = frozenset({b"malloc", b"aligned_alloc", b"memalign", b"valloc", b"_Znwm", b"_Znam"})
+ZEROED = frozenset({b"calloc"})
 _RELEASE = {b"free", b"cfree", b"free_sized", b"free_aligned_sized"}
 _DELETE = (b"_ZdlPv", b"_ZdaPv")  # operator delete, and delete[], of all signatures
 
@@ -200,14 +200,14 @@ class _Finder:
 
     def _starts_known(self) -> Bools:
         """Return the objects whose contents at the start are known."""
-        table, program = self._system.allocations, self._program
+        table = self._system.allocations
         known = (table.kind == AllocationKind.GLOBAL) | (table.kind == AllocationKind.STACK)
-        is_heap = np.flatnonzero((table.kind == AllocationKind.HEAP) & (table.callee >= 0))
-        symbols = program.globals.name[np.minimum(table.callee[is_heap], len(program.globals) - 1)]
-        is_global = table.callee[is_heap] < len(program.globals)
-        for symbol in np.unique(symbols[is_global]).tolist():
-            if program.strings.raw(symbol) in _FRESH | _ZEROED:
-                known[is_heap[is_global & (symbols == symbol)]] = True
+        callees = [
+            callee
+            for callee, sources in self._points_to.allocators.items()
+            if sources <= FRESH | ZEROED
+        ]
+        known |= (table.kind == AllocationKind.HEAP) & np.isin(table.callee, callees)
         found: Bools = known[self._locations.allocation]
         return found
 
@@ -287,9 +287,9 @@ class _Finder:
         for cell in distinct(owner[kind == AllocationKind.STACK]).tolist():
             found.append((cell, UNDEFINED))
         for index in np.flatnonzero(is_heap).tolist():
-            symbol = self._program.globals.name[table.callee[allocation[index]]]
-            is_zero = self._program.strings.raw(int(symbol)) in _ZEROED
-            found.append((int(owner[index]), ZERO if is_zero else UNDEFINED))
+            sources = self._points_to.allocators.get(int(table.callee[allocation[index]]), FRESH)
+            found += [(int(owner[index]), ZERO)] * bool(sources & ZEROED)
+            found += [(int(owner[index]), UNDEFINED)] * bool(sources - ZEROED)
         for index in np.flatnonzero(kind == AllocationKind.GLOBAL).tolist():
             cell, obj = int(owner[index]), int(objects[index])
             total = int(table.n_bytes[allocation[index]])

@@ -20,8 +20,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from kleene.analyses.dataflow.memory import FRESH, ZEROED, Initialisers, releases
 from kleene.analyses.dataflow.memory import ZERO as ZERO_AT_START
-from kleene.analyses.dataflow.memory import Initialisers, releases
 from kleene.analyses.points_to import PointsToResult
 from kleene.analyses.points_to.answers.aliases import accesses_of
 from kleene.analyses.points_to.answers.mod_ref import DirectAccesses
@@ -226,11 +226,11 @@ class _Generator:
         kind = table.kind[locations.allocation[objects]]
         names = self.region + region
         self.names.come_from(self.region + self.regions.outside, ANY)
-        is_undefined = (kind == AllocationKind.STACK) | (
-            (kind == AllocationKind.HEAP) & self._is_fresh(locations.allocation[objects])
-        )
+        is_heap = kind == AllocationKind.HEAP
+        callee = table.callee[locations.allocation[objects]]
+        is_undefined = (kind == AllocationKind.STACK) | (is_heap & self._made_by(callee, FRESH))
         self.names.come_from(_each(names[is_undefined]), UNDEFINED)
-        is_zero = (kind == AllocationKind.HEAP) & self._is_zeroed(locations.allocation[objects])
+        is_zero = is_heap & self._made_by(callee, ZEROED)
         self.names.come_from(_each(names[is_zero]), ZERO)
         is_global = kind == AllocationKind.GLOBAL
         self.names.come_from(_each(names[~is_undefined & ~is_zero & ~is_global]), ANY)
@@ -264,22 +264,14 @@ class _Generator:
             np.append(np.array(start, np.int64), np.full(len(others), ANY)),
         )
 
-    def _is_fresh(self, allocations: Ints) -> Bools:
-        """Return which allocations are of allocators whose storage begins undefined."""
-        return self._made_by(allocations, (b"malloc", b"_Znwm", b"_Znam", b"aligned_alloc"))
-
-    def _is_zeroed(self, allocations: Ints) -> Bools:
-        return self._made_by(allocations, (b"calloc",))
-
-    def _made_by(self, allocations: Ints, symbols: tuple[bytes, ...]) -> Bools:
-        program, callee = self.program, self.points_to.system.allocations.callee[allocations]
-        table = program.globals
-        wanted = [
-            value
-            for value in distinct(callee[(callee >= 0) & (callee < len(table))]).tolist()
-            if program.strings.raw(int(table.name[value])) in symbols
+    def _made_by(self, callee: Ints, some: frozenset[bytes]) -> Bools:
+        """Return which allocators take storage from some, and from others of known contents."""
+        found = [
+            allocator
+            for allocator, sources in self.points_to.allocators.items()
+            if sources <= FRESH | ZEROED and sources & some
         ]
-        return np.isin(callee, wanted)
+        return np.isin(callee, found)
 
     def _stores(self) -> None:
         """A group has what its stores store; atomic operations, any value."""

@@ -41,6 +41,10 @@ _WRAPS = "signed overflow wraps around"
 _MERGED = "a local that has a value on some paths only has one of those"  # as phi(undef, x) is x
 _MOST_INSTRUCTIONS = 3_000  # more are not interpreted function by function: some ms for each
 _WHOLE_DOMAINS = DOMAINS[:2]
+_READS_END = "a run ends where it reads storage that has no value, which is checked"
+_NO_POINTERS_IN_BYTES = (
+    "pointers that leave the program as bytes or as printed numbers do not come back"
+)
 _WRITTEN = "storage from outside, and what unknown functions outside are handed, is written by them"
 _STAYS = (
     "locals stay until their function returns, and storage from outside as long as it is used",
@@ -160,9 +164,10 @@ class Invariants:
             blocks = [block for row in rows for block in range(offsets[row], offsets[row + 1])]
             is_reached = run.context.block_is_reached[blocks].tolist()
             checks += dead_code(program, dict(zip(blocks, is_reached, strict=True)))
+        taken = (_READS_END, _NO_POINTERS_IN_BYTES)
         stays = _STAYS[: 1 + has_others(program)] if self._is_wanted(CheckKind.FREED) else ()
         written = (_WRITTEN,) if self._is_wanted(CheckKind.UNINITIALISED) else ()
-        assumed = (*self._assumed(program), *stays, *written)
+        assumed = (*self._assumed(program), *taken, *stays, *written)
         return InvariantsResult(program, answers, by_place(checks), assumed, run)
 
     def _assumed(self, program: Program) -> tuple[str, ...]:

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 _INTERPRETED_S_AN_INSTRUCTION = 3e-4
 _MOST_TIMES = 4  # that a program is solved anew, each time with more functions converted
 _NONE = np.empty(0, np.int64)
+_NO_PAIRS = np.empty((0, 2), np.int64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,30 +109,43 @@ class PointsTo:
     ) -> tuple[ConstraintSystem, inclusion.Solution]:
         """Return the solution, and the system again with what is assumed of calls.
 
-        Where the calls show that functions are converted (`constraints.conversions`), the system
-        that knows it is solved anew; after some times, every function counts as converted.
+        Where the calls show that functions are converted (`constraints.conversions`), or which
+        allocators they reach (`constraints.wrappers`), the system that knows it is solved anew.
+        After some times every function counts as converted, and no call as resolved.
         """
-        from kleene.analyses.points_to.constraints import conversions
+        from kleene.analyses.points_to.constraints import conversions, wrappers
 
         for left in range(_MOST_TIMES, -1, -1):
             refined, solution = receivers.solve(program, system, solve)
             held = conversions.held(program, refined, solution, self.arguments)
-            if self.arguments != "auto" or not (len(held.converted) or len(held.open_calls)):
+            is_auto = self.arguments == "auto"
+            is_open = is_auto and bool(len(held.converted) or len(held.open_calls))
+            resolved = wrappers.resolvable(program, refined, solution)
+            if not is_open and (left == 0 or np.array_equal(resolved, system.resolved_calls)):
                 break
-            known = system.is_converted | (left == 1)
-            converted = np.append(np.flatnonzero(known), held.converted)
-            opened: Ints = np.concatenate([system.open_calls, held.open_calls])
-            system = self.constraints(program, converted, opened)
+            converted: Ints = np.flatnonzero(system.is_converted)
+            opened: Ints = system.open_calls
+            if is_open:
+                known = system.is_converted | (left == 1)
+                converted = np.append(np.flatnonzero(known), held.converted)
+                opened = np.concatenate([opened, held.open_calls])
+            resolved = resolved if left > 1 else resolved[:0]
+            system = self.constraints(program, converted, opened, resolved)
         assumptions = (*system.assumptions, *conversions.assumed(self.arguments, system, held))
         return replace(refined, assumptions=assumptions), solution
 
     def constraints(
-        self, program: Program | Any, converted: Ints = _NONE, open_calls: Ints = _NONE
+        self,
+        program: Program | Any,
+        converted: Ints = _NONE,
+        open_calls: Ints = _NONE,
+        resolved_calls: Ints = _NO_PAIRS,
     ) -> ConstraintSystem:
         """Return the constraints on the pointers of a program, unsolved.
 
         `converted` are functions (rows) known to be called with other arguments than they take,
-        `open_calls` instructions known to call all functions that they hold.
+        `open_calls` instructions known to call all functions that they hold, `resolved_calls` pairs
+        of an instruction known to call one allocator alone, and that function (row).
         """
         from kleene.analyses.points_to.constraints import generate
         from kleene.analyses.points_to.constraints.functions import ArgumentRule
@@ -153,5 +167,6 @@ class PointsTo:
             arguments=ArgumentRule(self.arguments),
             converted=converted,
             open_calls=open_calls,
+            resolved_calls=resolved_calls,
             pointers_in_bytes=self.pointers_in_bytes,
         )

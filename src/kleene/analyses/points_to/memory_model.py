@@ -95,6 +95,19 @@ class PassingTable:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Written:
+    """Functions outside that write to no storage but what some of their arguments point to.
+
+    Attributes:
+        is_known: per function of the program.
+        arguments: (n, 2): such a function, the number of an argument that it writes behind.
+    """
+
+    is_known: NDArray[np.bool_]
+    arguments: I32
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class ConstraintSystem:
     """The constraints on the pointers of a program, and what the numbers in them stand for."""
 
@@ -111,6 +124,11 @@ class ConstraintSystem:
     assumptions: tuple[str, ...]  # what the answer rests on, beyond the meaning of C
     is_converted: NDArray[np.bool_]  # per function: calls of any number of arguments reach it
     open_calls: I32  # instructions: calls that reach all functions they hold
+    resolved_calls: I32  # (n, 2): instruction, function: calls by pointer of this allocator alone
+    allocators: I32  # functions (rows) each call of which makes new storage
+    written: Written
+    made_by: I32  # (n, 2): allocator, modelled allocator (rows) that its storage comes from
+    returning_new: I32  # wrappers (rows) that return new storage or null, and nothing else
     only_in_tables: NDArray[np.bool_]  # per function: nothing but virtual tables has its address
     passing_tables: tuple[PassingTable, ...]
     overriders: I32  # (n, 2): call rule, function: which virtual calls reach by unknown tables

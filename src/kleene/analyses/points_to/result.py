@@ -198,6 +198,19 @@ class PointsToResult(Solved):
         """What instructions do to `regions`; calls only write."""
         return memory_accesses_of(self, self._effects, self._aliases)
 
+    @cached_property
+    def allocators(self) -> dict[int, frozenset[bytes]]:
+        """The modelled allocators that storage comes from, by `Allocations.callee`.
+
+        That of a wrapper comes from those that it calls; what nothing is known of is left out.
+        """
+        value, names = self.program.function_table.value, self.program.globals.name
+        found: dict[int, set[bytes]] = {}
+        for allocator, source in self.system.made_by.tolist():
+            name = self.program.strings.raw(int(names[value[source]]))
+            found.setdefault(int(value[allocator]), set()).add(name)
+        return {callee: frozenset(sources) for callee, sources in found.items()}
+
     @property
     def effects(self) -> EffectFinder:
         """What instructions and functions touch, as columns and bits: for whole programs."""

@@ -113,6 +113,7 @@ def interpret(
         device=device,
         threads=threads,
         follows_stores=not has_others(program),
+        pointers_in_bytes=False,
     ).forwarded
     with progress.task("solving"):
         context.__dict__["values"] = replace(
@@ -164,13 +165,18 @@ def _given_up(
 
 
 def _without_undefined(context: Context) -> Constraints:
-    """Return the constraints with any value where one may be read that nobody has written.
+    """Return the constraints with any value for LLVM's undefined constants.
 
-    Dataflow leaves out such values; a run has some bits there nevertheless.
+    Dataflow leaves out undefined values; a run has some bits there nevertheless, and goes on with
+    them where an undefined constant is passed or returned. Storage that nobody has written stays
+    undefined: each load of it is checked, and a run ends where that check fails. (A word of which
+    only bits are undefined, since fields of bits are put there, is any value:
+    `dataflow.constraints.instructions`.)
     """
     constraints = context.values.constraints
     given = constraints.given.reshape(-1, STRIDE)
     is_given = constraints.operator == Operator.GIVEN
+    is_given[context.program.n_values :] = False
     row = np.where(is_given, constraints.attribute, 0)
     has_value = np.ones(len(row), bool)
     has_value[is_given] = given[row[is_given], STATE] & HAS_VALUE != 0

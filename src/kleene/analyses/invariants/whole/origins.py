@@ -24,8 +24,8 @@ from kleene.ir.codes import CALLS, ConstantKind, GlobalFlag, Opcode, ValueKind
 _ADDS = (Opcode.GETELEMENTPTR, Opcode.BITCAST, Opcode.ADDRSPACECAST, Opcode.FREEZE)
 _STAYS = (*_ADDS, Opcode.LOAD, Opcode.ICMP, Opcode.ALLOCA)  # they hand no address on
 _UNDEFINED = (
-    "malloc", "realloc", "reallocarray", "aligned_alloc", "memalign", "valloc", "pvalloc",
-    "posix_memalign", "alloca",
+    b"malloc", b"realloc", b"reallocarray", b"aligned_alloc", b"memalign", b"valloc", b"pvalloc",
+    b"posix_memalign", b"alloca",
 )  # fmt: skip
 Place = tuple[int, int]  # an allocation, and bytes behind its start; -1: any number
 
@@ -110,13 +110,16 @@ class Origins:
         return dict(found)
 
     def _begins_unwritten(self, allocation: int) -> bool:
-        names = self.program.globals
-        callee = int(self.context.points_to.system.allocations.callee[allocation])
+        """Return whether an allocator may leave storage as it was; of unknown ones, it may."""
+        points_to, names = self.context.points_to, self.program.globals
+        callee = int(points_to.system.allocations.callee[allocation])
         if not 0 <= callee < len(names):
             return True
-        name = self.program.strings[int(names.name[callee])]
-        has_body = not names.flags[callee] & GlobalFlag.DECLARATION
-        return has_body or name in _UNDEFINED or name.startswith(("_Znwm", "_Znam"))
+        if sources := points_to.allocators.get(callee):
+            return any(
+                name in _UNDEFINED or name.startswith((b"_Znwm", b"_Znam")) for name in sources
+            )
+        return not names.flags[callee] & GlobalFlag.DECLARATION
 
     def _holds(self, value: int, allocation: int) -> bool:
         """Return whether a pointer may hold an allocation."""

@@ -36,6 +36,7 @@ from kleene.analyses.invariants.whole.addresses import (
     address_sums,
     constant_numbers,
 )
+from kleene.analyses.points_to.memory_model import AllocationKind
 from kleene.base.arrays import I64, Bools, offsets_of, ragged
 from kleene.ir.codes import (
     REPLACEABLE,
@@ -54,6 +55,7 @@ from kleene.solvers.dataflow import (
     ValueFacts,
     solve,
 )
+from kleene.solvers.dataflow.codes import HAS_VALUE, STATE, STRIDE
 from kleene.solvers.dataflow.values import packed
 from kleene.transforms.splitting import NameKind
 
@@ -116,6 +118,14 @@ class _Writer:
                 return found
             found[new] = True
 
+    def _has_none(self) -> Bools:
+        """Return which names are of storage that begins with nothing written."""
+        table, found = self._values, np.zeros(self._values.n_names, bool)
+        rows = np.flatnonzero(table.operator == Operator.GIVEN)
+        given = table.given.reshape(-1, STRIDE)[table.attribute[rows]]
+        found[rows] = given[:, STATE] & HAS_VALUE == 0
+        return found
+
     def _is_source(self, owner: I64) -> Bools:
         """Return which operands hand their pointer over to a pointer."""
         table = self._values
@@ -135,6 +145,8 @@ class _Writer:
         given = build.given(facts.rows[others])
         build.define(others, Operator.GIVEN, width=table.width[others], attribute=given)
         build.define(np.flatnonzero(self._is_pointer), Operator.ANY, width=64)
+        unwritten = np.flatnonzero(self._is_pointer & self._has_none())
+        build.define(unwritten, Operator.NOTHING, width=64)
         self._any = int(build.names(1)[0])
         build.define([self._any], Operator.ANY, width=64)
         self._copy(build, names)
@@ -281,9 +293,8 @@ class _Writer:
 
     def _made(self, build: ConstraintBuilder, about: _About) -> None:
         """Locals and what allocators return begin at their first byte."""
-        rows, sizes = self._locals(build)
-        calls, products = self._allocated(build)
-        rows, sizes = np.concatenate([rows, calls]), np.concatenate([sizes, products])
+        made = self._locals(build), self._allocated(build), self._wrapped(build)
+        rows, sizes = (np.concatenate(column) for column in zip(*made, strict=True))
         names = rows + self._first
         keep = self._is_pointer[names]
         if about is _About.OFFSET:
@@ -316,6 +327,20 @@ class _Writer:
             found.append(mine)
             sizes.append(self._product(build, mine, model.heap))
         return np.concatenate(found), np.concatenate(sizes)
+
+    def _wrapped(self, build: ConstraintBuilder) -> tuple[I64, I64]:
+        """Return calls of wrappers that return new storage or null, and names of how many bytes.
+
+        Points-to knows the size where it is a product of constants, which is exact below 2^31
+        (`points_to.constraints.wrappers`). Of other sizes, what flows out of the wrapper stands.
+        """
+        points_to, program = self._context.points_to, self._program
+        table = points_to.system.allocations
+        wrappers = program.function_table.value[points_to.system.returning_new]
+        chosen = (table.kind == AllocationKind.HEAP) & np.isin(table.callee, wrappers)
+        chosen &= (table.n_bytes > 0) & (table.n_bytes < 1 << 31) & (table.site >= self._first)
+        sizes = self._numbers(build, table.n_bytes[chosen].astype(np.int64))
+        return table.site[chosen].astype(np.int64) - self._first, sizes
 
     def _product(self, build: ConstraintBuilder, calls: I64, bound: Bound) -> I64:
         """Return names of the product of arguments, plus a constant."""

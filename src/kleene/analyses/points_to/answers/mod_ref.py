@@ -2,8 +2,9 @@
 
 Loads, stores and atomics count with the bytes they touch. A call of code that is not here counts
 by what it is given: all storage that its pointer arguments lead to, directly or through pointers in
-it, is read, and written too unless the declaration promises not to; LLVM's own intrinsics touch
-only what they are given directly. A call that passes a struct by value reads it, to copy it. An
+it, is read, and written too unless the declaration promises not to; of many functions the library
+says that they write only to what some arguments point to directly. LLVM's own intrinsics touch only
+what they are given directly. A call that passes a struct by value reads it, to copy it. An
 external without a model may also touch all that escaped, and call every function that did; so may
 inline assembly touch it, and instructions not understood.
 
@@ -406,12 +407,21 @@ class EffectFinder:
         promised[is_formal] = program.arguments.flags[(first + position)[is_formal]]
         may_write = promised & ArgumentFlag.READ_ONLY == 0
         may_write &= flags[callees[call]] & GlobalFlag.READ_ONLY == 0
+        is_known = self._system.written.is_known[callees]
+        function, argument = self._system.written.arguments.T.astype(np.int64)
+        is_written = np.isin(
+            callees[call].astype(np.int64) << 32 | position, function << 32 | argument
+        )
+        is_near = np.flatnonzero(may_write & is_known[call] & is_written)
+        may_write &= ~is_known[call]
         strange = self._not_understood
         other, other_place = ragged(table.offsets[strange], table.offsets[strange + 1])
-        value = np.concatenate([value, table.operands[other_place]])
-        row = np.concatenate([rows[call], strange[other]])
-        is_far = np.append(~is_llvm[callees[call]], np.ones(len(other), bool))
-        may_write = np.append(may_write, np.ones(len(other), bool))
+        is_far = np.concatenate(
+            [~is_llvm[callees[call]], np.zeros(len(is_near), bool), np.ones(len(other), bool)]
+        )
+        may_write = np.append(may_write, np.ones(len(is_near) + len(other), bool))
+        row = np.concatenate([rows[call], rows[call[is_near]], strange[other]])
+        value = np.concatenate([value, value[is_near], table.operands[other_place]])
         low, high = program.bases[ValueKind.BLOCK], program.bases[ValueKind.INSTRUCTION]
         keep = self._system.may_hold_pointer[value] & ~((value >= low) & (value < high))
         return row[keep], value[keep], is_far[keep], may_write[keep]

@@ -25,6 +25,7 @@ from kleene.analyses.points_to.constraints.memory_accesses import generate_acces
 from kleene.analyses.points_to.constraints.pointer_parts import outside_parts
 from kleene.analyses.points_to.constraints.type_tests import TypeTests
 from kleene.analyses.points_to.constraints.values import generate_values
+from kleene.analyses.points_to.constraints.written_arguments import written_of
 from kleene.analyses.points_to.library import Library, builtin
 from kleene.analyses.points_to.memory_model import ConstraintSystem, External, PassingTable
 from kleene.analyses.points_to.object_layout import ANY_CALL
@@ -35,6 +36,7 @@ from kleene.ir.program import Program
 from kleene.solvers.inclusion import NONE
 
 _NONE = np.empty(0, np.int64)
+_NO_PAIRS = np.empty((0, 2), np.int64)
 
 
 def generate(
@@ -46,6 +48,7 @@ def generate(
     arguments: ArgumentRule = ArgumentRule.AUTO,
     converted: Ints = _NONE,
     open_calls: Ints = _NONE,
+    resolved_calls: Ints = _NO_PAIRS,
     pointers_in_bytes: bool = True,
 ) -> ConstraintSystem:
     """Return the constraints on the pointers of a program.
@@ -58,6 +61,8 @@ def generate(
         arguments: which functions a call through a pointer reaches.
         converted: functions (rows) that are known to be called with other arguments than they take.
         open_calls: calls (instructions) that are known to reach all functions they hold.
+        resolved_calls: pairs (instruction, function row): calls through pointers that are known to
+            reach this function alone, which returns new storage (`wrappers.resolved`).
         pointers_in_bytes: pointers may leave the program as bytes or digits, and come back.
 
     Raises:
@@ -68,7 +73,9 @@ def generate(
     columns = Columns(program, parts)
     builder = PointerBuilder(columns, OffsetEdges())
     effects = Models(builder, library, pointers_in_bytes=pointers_in_bytes)
-    generation = _Generation(builder, effects, library, wrappers, arguments, open_calls)
+    generation = _Generation(
+        builder, effects, library, wrappers, arguments, open_calls, resolved_calls
+    )
     return generation.run(library_mode, converted)
 
 
@@ -83,15 +90,17 @@ class _Generation:
         wrappers: Sequence[str],
         arguments: ArgumentRule,
         open_calls: Ints,
+        resolved_calls: Ints,
     ) -> None:
         self.builder, self.library, self.columns = builder, library, builder.columns
-        self.models, self.arguments, self.open_calls = models, arguments, open_calls
+        self.models, self.arguments = models, arguments
+        self.open_calls, self.resolved_calls = open_calls, resolved_calls
         self.tests = TypeTests(self.columns) if arguments != ArgumentRule.ANY else None
         self.construction = Construction(self.columns) if self.tests is not None else None
         self.accessors: Accessors | None = None
         found = self.tests, self.construction
         self.functions = functions.declare(builder, library, arguments, *found)
-        self.calls = functions.table_of(self.columns)
+        self.calls = functions.table_of(self.columns, resolved_calls)
         self.heap = HeapAllocations(builder, self.functions, self.calls, wrappers)
 
     def run(self, library_mode: bool, converted: Ints) -> ConstraintSystem:
@@ -125,7 +134,7 @@ class _Generation:
         functions.generate_opaque(builder, table)
         is_converted = self._convert(converted)
         problem, allocations, positions, origins = builder.generated()
-        is_direct = calls.function >= 0
+        is_direct = (calls.function >= 0) & ~calls.is_indirect
         is_direct &= ~np.append(table.is_intrinsic, False)[calls.function]
         direct = np.stack([calls.row[is_direct], calls.function[is_direct]], axis=1)
         callbacks = np.concatenate([*self.models.callbacks, np.empty((0, 2), np.int64)])
@@ -143,6 +152,11 @@ class _Generation:
             assumptions=(*assumptions, *self.models.assumptions),
             is_converted=is_converted,
             open_calls=self.open_calls.astype(np.int32),
+            resolved_calls=self.resolved_calls.astype(np.int32),
+            allocators=np.array(sorted(self.heap.allocators), np.int32),
+            written=written_of(columns, table, calls, self.library),
+            made_by=self.heap.made_by(),
+            returning_new=self.heap.returning_new(),
             only_in_tables=table.only_in_tables,
             passing_tables=passing,
             overriders=np.empty((0, 2), np.int32),  # which a solution tells
@@ -186,7 +200,7 @@ class _Generation:
         functions.generate_direct(builder, table, direct, returns, self.construction)
         generate_aggregates(builder, table, direct.only(is_plain))
         self.heap.generate_clones()
-        indirect = calls.only((calls.function < 0) & ~calls.is_assembly)
+        indirect = calls.only(calls.is_indirect)
         rule, is_open = self.arguments, self.open_calls
         functions.generate_indirect(builder, table, indirect, rule, is_open, self.tests)
         functions.generate_outside(builder, table, calls.only(calls.is_assembly))

@@ -64,11 +64,11 @@ def flowing(builder: PointerBuilder, functions: FunctionTable, calls: CallTable)
     takes = n_parameters(columns.program)
     n_passed, is_variadic = named_arguments(columns, calls)
     found = np.zeros(len(takes), bool)
-    direct = calls.function >= 0
+    direct = (calls.function >= 0) & ~calls.is_indirect
     function = calls.function[direct]
     differs = (takes[function] >= 0) & (takes[function] != np.diff(calls.offsets)[direct])
     found[function[differs]] = True
-    chosen = ~direct & ~is_variadic & ~calls.is_assembly
+    chosen = calls.is_indirect & ~is_variadic
     if chosen.any():
         flows = _Flows(builder)
         flows.spread(calls.callee[chosen], _bit(n_passed[chosen]))

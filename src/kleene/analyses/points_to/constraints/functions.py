@@ -44,6 +44,7 @@ class CallTable:
     row: I64  # instruction
     callee: I64  # value
     function: I64  # row of the function that is called for sure, -1 where it is not known
+    is_indirect: Bools  # through a pointer
     is_assembly: Bools
     offsets: I64  # n + 1, into actuals
     actuals: I64  # values
@@ -58,16 +59,23 @@ class CallTable:
         _, actual = ragged(self.offsets[position], self.offsets[position + 1])
         offsets = offsets_of(np.diff(self.offsets)[position])
         row, callee, function = (c[position] for c in (self.row, self.callee, self.function))
-        is_assembly, actuals = self.is_assembly[position], self.actuals[actual]
-        return CallTable(row, callee, function, is_assembly, offsets, actuals, self.function_at)
+        is_indirect, is_assembly = self.is_indirect[position], self.is_assembly[position]
+        actuals = self.actuals[actual]
+        return CallTable(
+            row, callee, function, is_indirect, is_assembly, offsets, actuals, self.function_at
+        )
 
     def flat(self) -> tuple[I64, I64]:
         """Return for each actual its call and its position among that call's."""
         return ragged(np.zeros(len(self), np.int64), np.diff(self.offsets))
 
 
-def table_of(columns: Columns) -> CallTable:
-    """Return all calls of a program."""
+def table_of(columns: Columns, resolved: Ints) -> CallTable:
+    """Return all calls of a program.
+
+    `resolved` are pairs (instruction, function row): calls through pointers that an earlier
+    solution has shown to reach this function alone.
+    """
     rows = columns.calls
     program = columns.program
     table = program.instructions
@@ -80,10 +88,13 @@ def table_of(columns: Columns) -> CallTable:
     target = function_of_value(columns)
     known = callee < len(program.globals)
     function = np.where(known, target[np.where(known, callee, 0)], -1) if len(target) else known - 1
+    is_assembly = columns.is_constant_of(ConstantKind.ASSEMBLY, callee)
+    is_indirect = (function < 0) & ~is_assembly
     function_at = np.full(len(table), -1)
     function_at[rows] = function
+    function_at[resolved[:, 0]] = resolved[:, 1]
     return CallTable(
-        *(rows, callee, function, columns.is_constant_of(ConstantKind.ASSEMBLY, callee)),
+        *(rows, callee, function_at[rows], is_indirect, is_assembly),
         offsets_of(counts),
         operand[is_value].astype(np.int64),
         function_at,
@@ -314,10 +325,13 @@ def generate_indirect(
     open_calls: Ints,
     tests: TypeTests | None,
 ) -> None:
-    """Add calls through pointers, of the functions that a rule lets them reach, or all."""
+    """Add calls through pointers, of the functions that a rule lets them reach, or all.
+
+    What a resolved call returns is added with the direct calls of its function.
+    """
     columns = builder.columns
     result = columns.results(calls.row)
-    result = np.where(columns.flows[result], result, NONE)
+    result = np.where(columns.flows[result] & (calls.function < 0), result, NONE)
     n_named, is_variadic = named_arguments(columns, calls)
     callee, is_open = calls.callee.copy(), is_variadic | np.isin(calls.row, open_calls)
     types = columns.program.instructions.about[calls.row]

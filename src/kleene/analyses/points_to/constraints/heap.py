@@ -52,11 +52,13 @@ class HeapAllocations:
         self.builder, self.functions, self.calls = builder, functions, calls
         self.columns, self.layouts = builder.columns, builder.object_layouts
         columns = self.columns
-        allocators = self._allocators()
+        allocators = self._modelled()
         by_user = self._named(named, functions)
         self.wrappers = find_wrappers(columns, calls, allocators, functions.is_defined)
         self.named_by_user = [f for f in by_user if f not in self.wrappers]
         self.wrappers |= {f: Allocator(None) for f in self.named_by_user}
+        self.allocators = {*allocators, *self.wrappers}  # functions: each call makes new storage
+        self.modelled = set(allocators)
         n_instructions = len(columns.program.instructions)
         self.n_bytes = np.full(n_instructions, -1)
         self.element_bytes = np.full(n_instructions, -1)  # of a number of elements not known
@@ -69,12 +71,10 @@ class HeapAllocations:
         self._layout = self._layouts([*sized, *self.wrappers])
         self.clones = np.full(n_instructions, NONE)  # per maker: node of what callers have for it
 
-    def _allocators(self) -> dict[int, Allocator]:
-        """Return the modelled functions that return new storage, and are called."""
+    def _modelled(self) -> dict[int, Allocator]:
+        """Return the modelled functions that return new storage."""
         found = {}
-        is_called = np.zeros(len(self.functions.name) + 1, bool)  # the last is for -1
-        is_called[self.calls.function] = True
-        for function in np.flatnonzero(is_called[:-1]).tolist():
+        for function in range(len(self.functions.name)):
             model = self.functions.model[function] or ()
             heap = heap_of(model)
             returned = {e.term for e in model if isinstance(e, Returns)} - {heap}
@@ -175,6 +175,30 @@ class HeapAllocations:
     def named(self) -> list[str]:
         """Return the functions that are wrappers because the user says so."""
         return [self.functions.name[function] for function in self.named_by_user]
+
+    def made_by(self) -> I32:
+        """Return pairs (allocator, modelled allocator that its storage comes from): functions."""
+        found = {(function, function) for function in self.modelled}
+        for function in self.wrappers:
+            waiting, seen = [function], {function}
+            while waiting:
+                makers = self.wrappers[waiting.pop()].makers
+                for inner in self.calls.function_at[list(makers)].tolist():
+                    if inner in self.modelled:
+                        found.add((function, inner))
+                    elif inner not in seen:
+                        seen.add(inner)
+                        waiting.append(inner)
+        return np.array(sorted(found), np.int32).reshape(-1, 2)
+
+    def returning_new(self) -> I32:
+        """Return the wrappers that return new storage or null, and nothing else."""
+        found = [
+            function
+            for function, wrapper in self.wrappers.items()
+            if wrapper.makers and not wrapper.returned and not wrapper.others
+        ]
+        return np.array(sorted(found), np.int32)
 
     def is_wrapped(self, calls: CallTable) -> Bools:
         """Return which calls are of wrappers."""

@@ -7,6 +7,12 @@ else, and given to no function of the program.
 
 A call of a wrapper holds storage of its own. What the body does to new storage it does to that of
 every call: so each call in the body that makes some holds the storage of all calls of the wrapper.
+
+Libraries allocate through pointers (`s->alloc(s->context, n)`). Where a solution shows that such a
+call reaches one allocator alone, the constraints are generated again with the call *resolved*: it
+makes storage of its own, as a call by name does. That stands if the new solution, too, shows that
+all resolved calls reach their allocators alone. It is sound then: as long as a run has called
+nothing else there, the new constraints hold of it, and they say that it calls nothing else next.
 """
 
 from __future__ import annotations
@@ -18,9 +24,11 @@ import numpy as np
 
 from kleene.analyses.points_to.constraints.columns import Columns
 from kleene.analyses.points_to.constraints.functions import CallTable
-from kleene.base.arrays import Bools
+from kleene.analyses.points_to.memory_model import AllocationKind, ConstraintSystem
+from kleene.base.arrays import I64, Bools
 from kleene.ir.codes import CALLS, ConstantKind, Opcode, Passing, ValueKind
 from kleene.ir.program import Program
+from kleene.solvers.inclusion import Solution
 
 _COPIES = (Opcode.BITCAST, Opcode.ADDRSPACECAST, Opcode.FREEZE, Opcode.PHI, Opcode.SELECT)
 _EMPTY = (ConstantKind.NULL, ConstantKind.UNDEF, ConstantKind.POISON, ConstantKind.INT)
@@ -62,6 +70,25 @@ def find_wrappers(
             search.allocators[function] = found
             waiting += search.callers_of([function])
     return {f: a for f, a in search.allocators.items() if f not in allocators}
+
+
+def resolvable(program: Program, system: ConstraintSystem, solution: Solution) -> I64:
+    """Return the calls through pointers that reach one function alone, an allocator, and that one.
+
+    Pairs (instruction, function row), in order.
+    """
+    rule, function = solution.call_edges.T
+    n_targets = np.bincount(rule, minlength=system.problem.n_calls)
+    call = system.origins.call
+    is_plain = (n_targets == 1) & ~solution.calls_outside & (call >= 0)
+    is_plain[system.callbacks.reshape(-1, 2)[:, 1]] = False
+    is_plain[system.virtual_callbacks.reshape(-1, 2)[:, 0]] = False
+    allocation = system.locations.allocation[system.problem.function_object[function]]
+    target = program.globals.function[system.allocations.site[allocation]].astype(np.int64)
+    is_own = system.allocations.kind[allocation] == AllocationKind.FUNCTION
+    chosen = is_plain[rule] & is_own & np.isin(target, system.allocators)
+    pairs = np.stack([call[rule[chosen]].astype(np.int64), target[chosen]], axis=1)
+    return np.unique(pairs, axis=0)
 
 
 class _Search:
@@ -231,29 +258,30 @@ class _Search:
         operands = self.operands_of(maker)
         factors, scale = [], allocator.scale
         for position in allocator.factors if allocator.factors is not None else (len(operands),):
-            found = _Sources()
             if position + 1 >= len(operands):
                 return None, 1
-            value, times = self._without_factor(operands[position + 1])
-            scale *= times
-            known, amount = self.columns.constant(np.array([value]))
-            if known[0]:
-                scale *= int(amount[0])
-                continue
-            is_plain = self.trace(value, found, set())
-            is_plain &= not (found.makers or found.others or found.has_number)
-            if not is_plain or len(found.arguments) != 1:
-                return None, 1
-            factors.append(found.arguments.pop() - first)
-        return tuple(factors), scale
+            for value in self._factors(operands[position + 1]):
+                known, amount = self.columns.constant(np.array([value]))
+                if known[0]:
+                    scale *= int(amount[0])
+                    continue
+                found = _Sources()
+                is_plain = self.trace(value, found, set())
+                is_plain &= not (found.makers or found.others or found.has_number)
+                if not is_plain or len(found.arguments) != 1:
+                    return None, 1
+                factors.append(found.arguments.pop() - first)
+        return (tuple(factors), scale) if scale > 0 else (None, 1)
 
-    def _without_factor(self, value: int) -> tuple[int, int]:
-        """Return x and c where the value is x * c with a constant c, else the value and 1."""
+    def _factors(self, value: int) -> list[int]:
+        """Return values whose product a value is, read as numbers that are not negative.
+
+        The product of constants is exact below 2^31: no factor of one or more lets a width of 32
+        bits wrap around that its product does not.
+        """
         row = value - self.base
+        if row >= 0 and self.opcode_of(row) in (Opcode.SEXT, Opcode.ZEXT):
+            return self._factors(self.operands_of(row)[0])
         if row < 0 or self.opcode_of(row) != Opcode.MUL:
-            return value, 1
-        operands = np.array(self.operands_of(row))
-        known, amount = self.columns.constant(operands)
-        if known.all() or not known.any() or amount[known][0] <= 0:
-            return value, 1
-        return int(operands[~known][0]), int(amount[known][0])
+            return [value]
+        return [factor for one in self.operands_of(row) for factor in self._factors(one)]

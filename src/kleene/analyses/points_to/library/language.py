@@ -44,6 +44,9 @@ program defines, too, and change nothing of what pointers hold. `result` is the 
 | `passes 0 to result` | what comes from outside is passed on, as values or as texts |
 | `cleans result`, `cleans 0` | what was tainted no longer is: a sanitiser |
 | `may return null` | and does so in runs that happen |
+| `writes 0, 2+` | to no other storage of the program than these arguments point to, and `errno` |
+| `writes nothing`, `streams` | to none; to buffers that `setvbuf` gave to streams |
+| `writes counts[1]` | to what conversions `%n` of the format that argument 1 is write to |
 
 A model file has lines `names: effect; effect`; `#` begins a comment.
 """
@@ -307,7 +310,24 @@ class MayReturnNull:
     """The result may be null, in runs that happen."""
 
 
-Role = Taints | Trusts | Passes | Cleans | MayReturnNull
+@dataclass(frozen=True, slots=True)
+class Writes:
+    """To which storage of the program a call writes, itself; further calls of it add up.
+
+    Attributes:
+        argument: what this argument points to.
+        and_behind: and what all behind it point to.
+        format: what the conversions `%n` of the format that this argument is write to.
+        streams: the buffers that `setvbuf` gave to streams.
+    """
+
+    argument: int | None = None
+    and_behind: bool = False
+    format: int | None = None
+    streams: bool = False
+
+
+Role = Taints | Trusts | Passes | Cleans | MayReturnNull | Writes
 Effect = Returns | Holds | Stores | Shares | Copies | Calls | Escapes | Throws | Derives | Assumes
 Model = tuple[Effect, ...]
 Line = tuple[Effect | Role, ...]  # of a file: both
@@ -327,7 +347,7 @@ _ABOUT: dict[str, Callable[[Term], Effect]] = {
 }
 _DIGITS = 4  # no function has more than 9,999 arguments
 _MOST_WORDS = 500  # each word may be in another, and Python's stack ends
-_ROLES = ("taints", "trusts", "passes", "cleans", "may")
+_ROLES = ("taints", "trusts", "passes", "cleans", "may", "writes")
 _NAMES = ("static", "variadic", "thrown", "caught", "unknown", "_")
 _OF_ARGUMENT: dict[str, Callable[[int], Term]] = {
     "digits": Digits,
@@ -404,6 +424,9 @@ class _Line:
             self._expect("null")
             yield MayReturnNull()
             return
+        if word == "writes":
+            yield from self._written()
+            return
         places = [self._place()]
         while self._takes(","):
             places.append(self._place())
@@ -425,6 +448,23 @@ class _Line:
             self._expect("to")
             to = self._place()
             yield from (Passes(place, to) for place in places)
+
+    def _written(self) -> Iterator[Role]:
+        """Yield what a call writes to."""
+        if self._takes("nothing"):
+            yield Writes()
+            return
+        while True:
+            if self._takes("streams"):
+                yield Writes(streams=True)
+            elif self._takes("counts"):
+                self._expect("[")
+                yield Writes(format=self._number())
+                self._expect("]")
+            else:
+                yield Writes(self._number("'nothing' or an argument's number"), self._takes("+"))
+            if not self._takes(","):
+                return
 
     def _place(self) -> Place:
         """Return an argument, the result, or what the pointers there lead to."""
