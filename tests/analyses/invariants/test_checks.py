@@ -27,8 +27,8 @@ def wrong_verdicts(result: InvariantsResult, file: Path) -> list[str]:
     """Return the verdicts that are other than what the comments of a file expect."""
     found: dict[tuple[int, str], set[str]] = defaultdict(set)
     for one in result.check_results():
-        assert one.span is not None
-        found[one.span.line, one.kind.value].add(one.verdict.value)
+        if one.span is not None:  # stores of parameters whose address is taken have no line
+            found[one.span.line, one.kind.value].add(one.verdict.value)
     wrong = []
     for number, line in enumerate(file.read_text().splitlines(), 1):
         expected: dict[str, set[str]] = defaultdict(set)

@@ -15,7 +15,7 @@ import pytest
 from kleene import load
 from kleene.analyses.invariants import Verdict
 from kleene.analyses.invariants.formats import with_format
-from kleene.analyses.invariants.library import models
+from kleene.analyses.invariants.library import CHARACTER_TABLES, models
 from kleene.analyses.invariants.models import Bound, Model
 from kleene.ir import Program
 
@@ -33,6 +33,32 @@ def program() -> Program:
 
 def test_verdicts_are_as_expected(program: Program) -> None:
     assert not wrong_verdicts(program.invariants(), LIBRARY)
+
+
+@pytest.mark.parametrize("whole_program", [False, True])
+def test_storage_of_the_library_is_known(*, whole_program: bool) -> None:
+    file = LIBRARY.with_name("places.c")
+    assert not wrong_verdicts(load(file).invariants(whole_program=whole_program), file)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="calls the C library by ctypes")
+@pytest.mark.parametrize(("name", "kind"), [("__ctype_b_loc", ctypes.c_ushort),
+                                            ("__ctype_tolower_loc", ctypes.c_int),
+                                            ("__ctype_toupper_loc", ctypes.c_int)])  # fmt: skip
+def test_character_tables_have_384_elements(name: str, kind: type[Any]) -> None:
+    function = getattr(ctypes.CDLL(None), name)
+    function.restype = ctypes.POINTER(ctypes.POINTER(kind))
+    table = function().contents
+    behind, size = CHARACTER_TABLES[name]
+    each = ctypes.sizeof(kind)
+    found = [table[place] for place in range(-behind // each, (size - behind) // each)]
+    assert len(found) == 384
+    letters = [int(found[128 + code]) for code in (ord("a"), ord("A"))]
+    if kind is ctypes.c_int:  # of -128 to 127, but for -1, both halves are the same
+        assert found[0:127] == found[256:383]
+        assert letters == [ord("A")] * 2 if "upper" in name else letters == [ord("a")] * 2
+    else:
+        assert letters[0] & letters[1] & 1 << 10  # isalpha
 
 
 def test_what_copies_strings_is_checked_in_whole_programs_too(program: Program) -> None:

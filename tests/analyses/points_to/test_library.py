@@ -153,7 +153,8 @@ def test_roles_say_what_functions_do_to_data_and_are_no_models() -> None:
 @pytest.mark.parametrize(
     ("line", "column"),
     [("f: taints", 10), ("f: trusts 0", 12), ("f: trusts 0 as 1", 16), ("f: passes 0 result", 13),
-     ("f: may null", 8), ("f: writes", 10), ("f: writes counts", 17), ("f: writes 0 1", 13), ("f: taints 0 1", 13), ("f: taints *", 12),
+     ("f: may null", 8), ("f: writes", 10), ("f: writes counts", 17), ("f: writes 0 1", 13),
+     ("f: taints 0 1", 13), ("f: taints *", 12),
      ("f: trusts result as command", 11)],
 )  # fmt: skip
 def test_a_mistake_in_a_role_has_a_place(line: str, column: int) -> None:

@@ -244,7 +244,8 @@ class _Call:
         if length is not None and not length.terms and length.constant == 0:
             return None
         if length is None or size is None or address.offset is None:
-            return Unknown()
+            unknown = Unknown()
+            return Either(negation(address.is_present), unknown) if touch.may_be_null else unknown
         low: Condition = Relation(address.offset.scaled(-1), "le")
         if address.object is None:  # there may be bytes in front of where the pointer points
             low = Either(low, Unknown())
@@ -407,12 +408,26 @@ class _Call:
                 builder.emit(self.block, Assign(length, copied))
         elif model.is_inside:
             self._place_inside()
+        elif model.place is not None and self.values.is_pointer(self.value):
+            self._place_of_library(model.place)
         elif model.measures is not None and (key := self._length(model.measures)) is not None:
             result = only(self.values.base(self.context, self.value))
             builder.emit(self.block, Guard(Relation(result.plus(only(key), -1), "eq")))
         elif model.result is not None and self.values.width(self.value) > 1:
             for condition in self._within(*model.result):
                 builder.emit(self.block, Guard(condition))
+
+    def _place_of_library(self, n_bytes: int) -> None:
+        """Say how many bytes there are at the result, and whether it may be null."""
+        address = self.values.address(self.context, self.value)
+        assert address.root is not None
+        if self.model.reuses_place:
+            self.builder.emit(self.block, Access(None, None, None, -1, True))
+        if not self.model.may_be_null:
+            self.builder.emit(self.block, Guard(address.is_present))
+        room = only(room_of(self.builder.flat, address.root))
+        condition = Relation(room.scaled(-1).shifted(n_bytes), "le")
+        self.builder.emit(self.block, Guard(condition))
 
     def _duplicated(self) -> Form:
         """Set how many bytes of a string are copied: all, or as many as the limit says."""

@@ -12,6 +12,9 @@ A line has names and effects: `read: fills $1 [$2]; result -1 .. $2`. `$k` is th
     returns inside $k     returns null, or a place in the object that the argument points to: in the
                           string there, its end included, if that is read
     returns heap [n]      returns null, or a new object of n bytes; `zeros [n]` if these are 0
+    returns place [n]     returns a pointer to storage of the library's own, of n bytes or more;
+                          `or null` if there may be none
+    reuses                and what earlier calls have returned may change
     duplicates $k         returns null, or a new object with the string of $k, and of its size
     duplicates $k to [n]  with no more than n of its bytes, and 0
     reads $k [n]          reads n bytes at the argument: these are inside of an object; `[0]` says
@@ -68,7 +71,7 @@ from kleene.analyses.invariants.models import (
 )
 from kleene.base.arrays import I64
 from kleene.ir import Program
-from kleene.ir.codes import Flag, GlobalFlag, Opcode
+from kleene.ir.codes import ADDRESS_OPERAND, Flag, GlobalFlag, Opcode, ValueKind
 
 _TABLE = """
 __assert_fail __assert __assert_rtn reach_error __VERIFIER_error: fails
@@ -174,7 +177,45 @@ frexp frexpf: fills $1 [4]
 modf: fills $1 [8]
 modff: fills $1 [4]
 clock: result -1 .. 9223372036854775807
+
+__errno_location __h_errno_location: returns place [4]
+__ctype_b_loc __ctype_tolower_loc __ctype_toupper_loc: returns place [8]
+strerror strsignal: returns place [1]; reuses
+localtime gmtime: reads $0 [8]; returns place [56] or null; reuses
+asctime: reads $0 [56]; returns place [26] or null; reuses
+ctime: reads $0 [8]; returns place [26] or null; reuses
+setlocale: returns place [1] or null; reuses
+localeconv: returns place [96]; reuses
+difftime: nothing
+mktime timegm: fills $0 [56]
+strftime: fills $0 [$1]; reads $2; reads $3 [56]; result 0 .. $1
+gettimeofday: fills $0? [16]; fills $1? [8]; result -1 .. 0
+clock_gettime: fills $1 [16]; result -1 .. 0
+fopen fopen64: reads $0; reads $1; returns place [1] or null
+fdopen: reads $1; returns place [1] or null
+open open64 creat: reads $0; result -1 .. 2147483647
+openat openat64: reads $1; result -1 .. 2147483647
+lseek lseek64: nothing
+dup dup2: result -1 .. 2147483647
+isatty: result 0 .. 1
+fsync fdatasync ftruncate ftruncate64 fchmod fchown: result -1 .. 0
+unlink rmdir chdir access mkdir chmod chown remove: reads $0; result -1 .. 0
+rename link symlink: reads $0; reads $1; result -1 .. 0
+stat stat64 lstat lstat64: reads $0; fills $1 [144]; result -1 .. 0
+fstat fstat64: fills $1 [144]; result -1 .. 0
+readlink: reads $0; fills $1 [$2] until result; result -1 .. $2
+pipe: fills $0 [8]; result -1 .. 0
+getpid getppid: result 1 .. 2147483647
+getuid geteuid getgid getegid umask sleep: nothing
 """
+_STREAMS = ("stdin", "stdout", "stderr", "__stdinp", "__stdoutp", "__stderrp")
+# What glibc's macros of <ctype.h> read: a pointer to its element 0, in a table of 384 elements from
+# -128 on. Bytes in front of that element, and of the table.
+CHARACTER_TABLES = {
+    "__ctype_b_loc": (128 * 2, 384 * 2),
+    "__ctype_tolower_loc": (128 * 4, 384 * 4),
+    "__ctype_toupper_loc": (128 * 4, 384 * 4),
+}
 _WHATEVER_THEY_DO = ("reach_error", "__VERIFIER_error", "kleene_assume", "kleene_check")
 _FAMILIES = ("llvm.", "__VERIFIER_nondet")  # names of the table that others begin with
 # Of POSIX, C11, GNU and OpenMP: whoever calls one has threads, or handlers of signals.
@@ -206,6 +247,8 @@ def _with(model: Model, effect: str) -> Model:
         return model
     if word in ("fails", "stops", "assumes", "checks"):
         return replace(model, effect=word)
+    if word == "reuses":
+        return replace(model, reuses_place=True)
     if word == "result":
         low, high = rest.split(" .. ")
         return replace(model, result=(_bound(low), _bound(high)))
@@ -225,6 +268,9 @@ def _with(model: Model, effect: str) -> Model:
         return replace(model, string=made)
     if rest.startswith(("heap", "zeros")):
         return replace(model, heap=given, is_zero=rest.startswith("zeros"))
+    if rest.startswith("place"):
+        assert given is not None, effect
+        return replace(model, place=given.constant, may_be_null=rest.endswith("or null"))
     assert place is not None, effect
     argument = int(place[1])
     if word == "returns":
@@ -319,6 +365,48 @@ def calls_by_model(program: Program) -> list[tuple[Model, I64]]:
             by_format.setdefault(with_format(model, text), []).append(row)
         found += [(each, np.array(mine, np.int64)) for each, mine in by_format.items()]
     return found
+
+
+def character_table(program: Program, address: int) -> tuple[int, int] | None:
+    """Return where a pointer points in a character table of the library, if it is read from there.
+
+    `address` is where the pointer is read from. Bytes behind the table's first one, and of all.
+    """
+    row = address - program.bases[ValueKind.INSTRUCTION]
+    if row < 0 or program.instructions.opcode[row] not in (Opcode.CALL, Opcode.INVOKE):
+        return None
+    callee = int(program.instructions.operands_of(row)[0])
+    if callee >= len(program.globals):
+        return None
+    return CHARACTER_TABLES.get(program.strings[int(program.globals.name[callee])])
+
+
+def character_loads(program: Program) -> dict[int, tuple[int, int]]:
+    """Return the loads of pointers into character tables, and what `character_table` says."""
+    table = program.instructions
+    loads = np.flatnonzero(table.opcode == Opcode.LOAD)
+    addresses = table.operands[table.offsets[loads]]
+    pairs = zip(loads.tolist(), addresses.tolist(), strict=True)
+    return {row: found for row, at in pairs if (found := character_table(program, at))}
+
+
+def stored_to(program: Program) -> frozenset[int]:
+    """Return the globals that some instruction writes to by name."""
+    table, found = program.instructions, set[int]()
+    for opcode, place in ADDRESS_OPERAND.items():
+        if opcode != Opcode.LOAD:
+            rows = np.flatnonzero(table.opcode == opcode)
+            found.update(table.operands[table.offsets[rows] + place].tolist())
+    return frozenset(one for one in found if one < len(program.globals))
+
+
+def streams(program: Program) -> frozenset[int]:
+    """Return the globals `stdin`, `stdout` and `stderr`, unless the program sets them."""
+    table, stored = program.globals, stored_to(program)
+    is_plain = table.flags & (GlobalFlag.DECLARATION | GlobalFlag.ADDRESS_TAKEN)
+    declared = np.flatnonzero(is_plain == GlobalFlag.DECLARATION).tolist()
+    names = {one: program.strings[int(table.name[one])] for one in declared}
+    return frozenset(one for one, name in names.items() if name in _STREAMS and one not in stored)
 
 
 def is_noreturn(flags: int) -> bool:

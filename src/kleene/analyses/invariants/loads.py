@@ -80,6 +80,8 @@ class _Loads:
                     known = {}
             elif self._may_write(row, opcode):
                 known = {}
+            elif opcode in CALLS:
+                known = {key: old for key, old in known.items() if not self._is_library(key[0])}
         return known
 
     def _may_write(self, row: int, opcode: int) -> bool:
@@ -88,6 +90,18 @@ class _Loads:
         model = model_of(self._program, int(self._table.operands_of(row)[0]))
         is_told = not model.is_unknown and model.format is None and model.keeps is None
         return not is_told or model.frees is not None or any(t.is_write for t in model.touches)
+
+    def _is_library(self, value: int) -> bool:
+        """Return whether a pointer is into storage of the C library: `errno`, what it returns.
+
+        Functions that write to nothing else write there.
+        """
+        row, table = value - self._first, self._table
+        while row >= 0 and table.opcode[row] in (Opcode.GETELEMENTPTR, Opcode.BITCAST):
+            row = int(table.operands_of(row)[0]) - self._first
+        if row < 0 or table.opcode[row] not in CALLS:
+            return False
+        return model_of(self._program, int(table.operands_of(row)[0])).place is not None
 
     def _number(self, value: int) -> int:
         """Return the value that stands for all that are computed like this one."""

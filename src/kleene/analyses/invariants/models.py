@@ -81,6 +81,8 @@ class Model:
         heap: the bytes that it allocates; a string, if there are lengths of one in it.
         heap_limit: the most bytes of that string.
         is_zero: whether these are 0.
+        place: at least so many bytes are behind the pointer that it returns, of the library's own.
+        reuses_place: whether earlier calls may have returned the same place, with other contents.
         frees: the argument whose object it ends.
         keeps: the argument whose object memory points to afterwards.
         format: the argument that is a format, for the arguments behind it.
@@ -102,6 +104,8 @@ class Model:
     heap: Bound | None = None
     heap_limit: Bound | None = None
     is_zero: bool = False
+    place: int | None = None
+    reuses_place: bool = False
     frees: int | None = None
     keeps: int | None = None
     format: int | None = None

@@ -17,9 +17,8 @@ from kleene.analyses.invariants.expressions import (
     only,
 )
 from kleene.analyses.invariants.flat import Base, Object
-from kleene.analyses.invariants.library import model_of
+from kleene.analyses.invariants.library import model_of, stored_to, streams
 from kleene.ir.codes import (
-    ADDRESS_OPERAND,
     REPLACEABLE,
     ConstantKind,
     GlobalFlag,
@@ -35,7 +34,6 @@ if TYPE_CHECKING:
 
 _INDICES, _MOST_INDICES = -(1 << 40), 8
 _POINTER = 8  # bytes of one
-_STREAMS = ("stdin", "stdout", "stderr", "__stdinp", "__stdoutp", "__stderrp")
 _DUPLICATED = -(1 << 57)  # variables for how long strings are that calls duplicate, by the call
 
 
@@ -119,21 +117,15 @@ class Objects:
     @cached_property
     def _stored_to(self) -> frozenset[int]:
         """The globals that some instruction of the program writes to by name."""
-        table, found = self._table, set()
-        for opcode, place in ADDRESS_OPERAND.items():
-            if opcode != Opcode.LOAD:
-                rows = (table.opcode == opcode).nonzero()[0]
-                found.update(table.operands[table.offsets[rows] + place].tolist())
-        n_globals = len(self._program.globals)
-        return frozenset(one for one in found if one < n_globals)
+        return stored_to(self._program)
 
     def is_stream(self, object: int) -> bool:
         """Return whether an object is `stdin`, `stdout` or `stderr`, which nobody sets."""
-        made, table = self._flat.objects[object], self._program.globals
-        if made.value < 0 or made.name not in _STREAMS or made.value in self._stored_to:
-            return False
-        flags = int(table.flags[made.value])
-        return bool(flags & GlobalFlag.DECLARATION) and not flags & GlobalFlag.ADDRESS_TAKEN
+        return self._flat.objects[object].value in self._streams
+
+    @cached_property
+    def _streams(self) -> frozenset[int]:
+        return streams(self._program)
 
     def of_arguments(self, context: int, value: int) -> Address | None:
         """Return the address that `argv` of `main` is: `argc` pointers and a null pointer.
@@ -157,6 +149,14 @@ class Objects:
             made = Object("argv", size, True, is_arguments=True)
             self._numbers[key] = self._add(made)
         return Address(self._numbers[key], ZERO, Always(True))
+
+    def of_characters(self, behind: int, size: int) -> Address:
+        """Return an address in a table of the C library, so many bytes behind its start."""
+        key = Base(-1, -size)  # all tables of a size are one object, which holds anything
+        if key not in self._numbers:
+            table = Object("a table of characters", Form((), size), False, True, is_exposed=True)
+            self._numbers[key] = self._add(table)
+        return Address(self._numbers[key], Form((), behind), Always(True))
 
     def of_local(self, context: int, value: int, row: int, operands: list[int]) -> Address:
         """Return the address that the `alloca` of instruction `row` gives."""

@@ -29,7 +29,7 @@ from kleene.analyses.invariants.expressions import (
 )
 from kleene.analyses.invariants.flat import Base, FlatFunction
 from kleene.analyses.invariants.kinds import Readings
-from kleene.analyses.invariants.library import has_others, model_of
+from kleene.analyses.invariants.library import character_table, has_others, model_of
 from kleene.analyses.invariants.loads import repeated_loads
 from kleene.analyses.invariants.objects import Address, Objects
 from kleene.ir import Program
@@ -227,6 +227,8 @@ class Values:
             made = self._comparisons.condition(context, row, operands)
         elif opcode in (Opcode.ZEXT, Opcode.SEXT, Opcode.TRUNC):
             made = self._cast(context, value, opcode, operands[0])
+        elif opcode == Opcode.LOAD and (table := character_table(self.program, operands[0])):
+            made = self.objects.of_characters(*table)
         elif opcode in _COPIES:
             is_copy = self.is_copy(value, operands[0])
             made = self.of(context, operands[0]) if is_copy else None

@@ -14,7 +14,7 @@ import numpy as np
 
 from kleene.analyses.dataflow.context import Context
 from kleene.analyses.invariants.checks import CheckResult, Verdict
-from kleene.analyses.invariants.library import has_others
+from kleene.analyses.invariants.library import calls_by_model, character_loads, has_others, streams
 from kleene.analyses.invariants.whole.packs import packs_of
 from kleene.analyses.invariants.whole.places import PlaceFacts, state_of
 from kleene.analyses.invariants.whole.pointers import Pointers, pointers_of
@@ -24,10 +24,12 @@ from kleene.base import progress
 from kleene.base.arrays import I64
 from kleene.base.device import Device
 from kleene.ir import Program
+from kleene.ir.codes import Opcode, ValueKind
 from kleene.ir.views.base import span_of
 from kleene.kernels import octagon_flow
-from kleene.solvers.dataflow import Constraints, Operator
+from kleene.solvers.dataflow import Constraints, Operator, ValueFact
 from kleene.solvers.dataflow.codes import HAS_VALUE, STATE, STRIDE
+from kleene.solvers.dataflow.values import packed
 
 EVALUATIONS_A_SECOND = 300_000  # of nodes of packs, by one core: 380,000 measured on sqlite3
 _VERDICTS = (Verdict.SAFE, Verdict.MAY_FAIL, Verdict.FAILS, Verdict.UNREACHABLE)
@@ -116,9 +118,8 @@ def interpret(
         pointers_in_bytes=False,
     ).forwarded
     with progress.task("solving"):
-        context.__dict__["values"] = replace(
-            context.values, constraints=_without_undefined(context)
-        )
+        constraints = _with_places(program, _without_undefined(context))
+        context.__dict__["values"] = replace(context.values, constraints=constraints)
         pointers = pointers_of(context)
     with progress.task("deciding checks"):
         checks = Checker(context, pointers).run()
@@ -182,3 +183,25 @@ def _without_undefined(context: Context) -> Constraints:
     has_value[is_given] = given[row[is_given], STATE] & HAS_VALUE != 0
     operator = np.where(has_value, constraints.operator, Operator.ANY).astype(np.uint8)
     return replace(constraints, operator=operator)
+
+
+def _with_places(program: Program, constraints: Constraints) -> Constraints:
+    """Return the constraints with pointers that the C library gives, and that are not null."""
+    first = program.bases[ValueKind.INSTRUCTION]
+    rows = [
+        calls
+        for model, calls in calls_by_model(program)
+        if model.place is not None and not model.may_be_null
+    ]
+    table = program.instructions
+    loads = np.flatnonzero(table.opcode == Opcode.LOAD)
+    is_stream = np.isin(table.operands[table.offsets[loads]], list(streams(program)))
+    rows += [loads[is_stream], np.array(list(character_loads(program)), np.int64)]
+    names = first + np.concatenate(rows).astype(np.int64)
+    names = names[constraints.width[names] == 64]
+    present = ValueFact(64, -(1 << 63), (1 << 63) - 1, 1, (1 << 64) - 1, 0, 0)
+    given = constraints.given.reshape(-1, STRIDE)
+    operator, attribute = constraints.operator.copy(), constraints.attribute.copy()
+    operator[names], attribute[names] = Operator.GIVEN, len(given)
+    more = np.concatenate([given, packed([present]).reshape(-1, STRIDE)])
+    return replace(constraints, operator=operator, attribute=attribute, given=more.reshape(-1))

@@ -29,7 +29,7 @@ from functools import cached_property
 import numpy as np
 
 from kleene.analyses.dataflow.context import Context
-from kleene.analyses.invariants.library import calls_by_model
+from kleene.analyses.invariants.library import calls_by_model, character_loads
 from kleene.analyses.invariants.models import Bound
 from kleene.analyses.invariants.whole.addresses import (
     accesses,
@@ -153,6 +153,7 @@ class _Writer:
         self._accessed(build, about)
         self._constants(build, about)
         self._made(build, about)
+        self._of_library(build, about)
         self._elements(build, about)
         return build.constraints()
 
@@ -286,7 +287,7 @@ class _Writer:
         """Return how many bytes each global has; -1 where that is not known here."""
         program, table = self._program, self._program.globals
         size = program.types.size[table.type].astype(np.int64)
-        is_open = table.flags & GlobalFlag.DECLARATION != 0
+        is_open = (table.flags & GlobalFlag.DECLARATION != 0) & (size <= 0)  # `extern int a[];`
         is_open |= table.kind != GlobalKind.VARIABLE
         is_open |= np.isin(table.linkage, list(REPLACEABLE))
         return np.where(is_open, -1, size)
@@ -341,6 +342,23 @@ class _Writer:
         chosen &= (table.n_bytes > 0) & (table.n_bytes < 1 << 31) & (table.site >= self._first)
         sizes = self._numbers(build, table.n_bytes[chosen].astype(np.int64))
         return table.site[chosen].astype(np.int64) - self._first, sizes
+
+    def _of_library(self, build: ConstraintBuilder, about: _About) -> None:
+        """Places that the C library returns, of so many bytes or more; its character tables."""
+        for model, rows in calls_by_model(self._program):
+            names = rows + self._first
+            if model.place is None or not self._is_pointer[names].all():
+                continue
+            if about is _About.OFFSET:
+                build.define(names, Operator.CONSTANT, width=64, attribute=0)
+            else:
+                fact = ValueFact(64, model.place, _LARGEST, model.place, _LARGEST, 0, 0)
+                given = build.given(packed([fact] * len(names)))
+                build.define(names, Operator.GIVEN, width=64, attribute=given)
+        for row, (behind, size) in character_loads(self._program).items():
+            number = {_About.OFFSET: behind, _About.SIZE: size, _About.ROOM: size - behind}[about]
+            if self._is_pointer[row + self._first]:
+                build.define([row + self._first], Operator.CONSTANT, width=64, attribute=number)
 
     def _product(self, build: ConstraintBuilder, calls: I64, bound: Bound) -> I64:
         """Return names of the product of arguments, plus a constant."""
