@@ -36,6 +36,10 @@ _ALWAYS = (
     "-fno-slp-vectorize",
     "-fno-color-diagnostics",
 )
+# Declarations of locals without a value fill them, and say so: see `unassigned`. Of older compilers
+# than this, which do not say it, it is not asked.
+_FILL_LOCALS = "-ftrivial-auto-var-init=pattern"
+_ANNOTATING_MAJOR = 13
 _SYSTEM_FOLDERS = ("/usr/local/include", "/usr/include/{arch}-linux-gnu", "/usr/include")
 # Where the compiler may write: reports of its own crashes, too.
 _SCRATCH = ("ZIG_GLOBAL_CACHE_DIR", "ZIG_LOCAL_CACHE_DIR", "TMPDIR", "TMP", "TEMP")
@@ -100,11 +104,13 @@ class Compiler:
     for_cxx: tuple[str, ...]
     identity: str
     home: str | None = None  # of the bundled one: the folder with all its headers
+    fills_locals: bool = True
 
     def words(self, source: Source, options: Options) -> list[str]:
         """Return the command that compiles `source`, but for what to make of it."""
         front = self.for_c if source.language == "c" else self.for_cxx
         ours = (*_BY_LANGUAGE[source.language], *_ALWAYS, _HEADERS)
+        ours += (_FILL_LOCALS,) if self.fills_locals else ()
         own = [*ours, *self._library(source), *source.flags, *options.words(source.language)]
         if source.language == "c++" and (self.home is None or "-nostdinc++" in own):
             own += ["-include", _INSTANTIATE]
@@ -237,7 +243,9 @@ def _named(asked: str) -> Compiler:
             f"{asked} is not a clang",
             "Kleene reads LLVM bitcode, which clang writes and other compilers do not",
         )
-    return Compiler(command, command, identity)
+    major = re.search(r"clang version (\d+)", identity)
+    annotates = major is not None and int(major[1]) >= _ANNOTATING_MAJOR
+    return Compiler(command, command, identity, fills_locals=annotates)
 
 
 def _identity(command: tuple[str, ...]) -> str | None:

@@ -12,6 +12,7 @@ from kleene.base.cache import Cache, default_folder, key_of
 from kleene.base.errors import SourceError
 from kleene.base.files import PathLike
 from kleene.base.paths import paths_of
+from kleene.frontends.c import unassigned
 from kleene.frontends.c.compiler import Options
 from kleene.frontends.c.exchange import COROUTINE, Unit
 from kleene.frontends.c.inputs import Given, discover
@@ -114,13 +115,14 @@ def _remembered(units: Sequence[Unit], store: Cache) -> Program:
     from kleene.ir.store import VERSION, dumps, loads
 
     parts = [part for unit in units for part in (unit.form, str(unit.normalise), unit.raw)]
-    versions = (llvmlite.__version__, str(reader.VERSION), str(VERSION))
+    numbers = (reader.VERSION, unassigned.VERSION, VERSION)
+    versions = (llvmlite.__version__, *map(str, numbers))
     key = key_of(*versions, *parts) if store.folder else ""
     if (stored := store.get("c-program", key)) and (program := loads(stored)):
         return program
     n_bytes = sum(len(unit.raw) for unit in units)
     with compiled.sized(n_bytes * _INTERPRETED_S_A_BYTE, UNIT):
-        program = _read_directly(units) or _read_by_llvm(units)
+        program = _read_directly(units) or _read_by_llvm(units, store)
     store.put("c-program", key, dumps(program))
     return program
 
@@ -137,16 +139,37 @@ def _read_directly(units: Sequence[Unit]) -> Program | None:
         return reader.read_given(units[0].raw)
 
 
-def _read_by_llvm(units: Sequence[Unit]) -> Program:
+def _read_by_llvm(units: Sequence[Unit], store: Cache) -> Program:
     """Return the program of any units, which LLVM makes one module of."""
     from kleene.frontends.c import reader
 
-    with progress.task("linking"), linking(units) as finish:
+    known = _normalised(units, store) if len(units) > 1 else list(units)
+    with progress.task("linking"), linking(known) as finish:
         if not compiled.is_interpreting():
             reader.warm()  # loads the compiled loops while LLVM works in its process
-        raw = finish()
+        raw, *normalised = finish()
+    changed = [
+        unit for unit, now in zip(units, known, strict=True) if now.normalise and len(units) > 1
+    ]
+    for unit, made in zip(changed, normalised, strict=True):
+        store.put("c-normalised", _normalised_key(unit), made)
     with progress.task("reading"):
         return reader.read(raw)
+
+
+def _normalised(units: Sequence[Unit], store: Cache) -> list[Unit]:
+    """Return the units with those in normalised form that were normalised before."""
+    found = []
+    for unit in units:
+        stored = store.get("c-normalised", _normalised_key(unit)) if unit.normalise else None
+        found.append(unit if stored is None else Unit(unit.file, "bitcode", False, stored))
+    return found
+
+
+def _normalised_key(unit: Unit) -> str:
+    import llvmlite
+
+    return key_of(llvmlite.__version__, str(unassigned.VERSION), unit.form, unit.raw)
 
 
 def _split(flags: str) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ from typing import Literal
 Form = Literal["bitcode", "assembly"]
 FORMS: dict[str, Form] = {".bc": "bitcode", ".ll": "assembly", ".o": "bitcode", ".obj": "bitcode"}
 MARK = "kleene: at "  # said on stderr before each unit, for when LLVM dies
+UNSET = "kleene.unset"  # the variable that locals without a value are copied from
 COROUTINE = "llvm.coro.begin"  # what every coroutine calls that is not split into functions yet
 
 

@@ -30,12 +30,16 @@ _MEMORY_PER_BYTE = 400  # an 8 MB module takes 0.4 GB
 def link(units: Sequence[Unit]) -> bytes:
     """Return the bitcode of the one module that `units` make, as our LLVM writes it."""
     with linking(units) as finish:
-        return finish()
+        return finish()[0]
 
 
 @contextmanager
-def linking(units: Sequence[Unit]) -> Iterator[Callable[[], bytes]]:
-    """Start LLVM on `units`; the `with` block gets the function that waits for their bitcode."""
+def linking(units: Sequence[Unit]) -> Iterator[Callable[[], list[bytes]]]:
+    """Start LLVM on `units`; the `with` block gets the function that waits for their bitcode.
+
+    It returns that of the one module that they make, and behind it, if there is more than one unit,
+    that of each which is to be normalised, after that.
+    """
     n_bytes = sum(len(unit.raw) for unit in units)
     limit_s = _MIN_TIME_S + _TIME_S_PER_MB * n_bytes / 1e6
     with (
@@ -45,7 +49,7 @@ def linking(units: Sequence[Unit]) -> Iterator[Callable[[], bytes]]:
     ):
         _ask(units, _MIN_MEMORY_BYTES + _MEMORY_PER_BYTE * n_bytes, request)
         with running(_COMMAND, stdin=request, stdout=answer, stderr=complaints) as child:
-            yield lambda: _module(units, child, limit_s, answer, complaints)
+            yield lambda: _modules(units, child, limit_s, answer, complaints)
 
 
 def _ask(units: Sequence[Unit], memory_bytes: int, request: IO[bytes]) -> None:
@@ -63,20 +67,21 @@ def _ask(units: Sequence[Unit], memory_bytes: int, request: IO[bytes]) -> None:
     request.seek(0)
 
 
-def _module(
+def _modules(
     units: Sequence[Unit],
     child: subprocess.Popen[bytes],
     limit_s: float,
     answer: IO[bytes],
     complaints: IO[bytes],
-) -> bytes:
-    """Return the child's bitcode; its errors, or how it died, are raised."""
+) -> list[bytes]:
+    """Return the child's modules; its errors, or how it died, are raised."""
     if problem := _problem(child, limit_s):
         complaints.seek(0)
         raise _death(units, problem, complaints.read().decode(errors="replace"))
     answer.seek(0)
-    raise_all(_error(found) for found in json.loads(answer.readline()))
-    return answer.read()
+    head = json.loads(answer.readline())
+    raise_all(_error(found) for found in head["errors"])
+    return [answer.read(n_bytes) for n_bytes in head["n_bytes"]]
 
 
 def _problem(child: subprocess.Popen[bytes], limit_s: float) -> str | None:

@@ -1,7 +1,8 @@
 """The process that holds LLVM: it reads units from stdin and writes one module's bitcode to stdout.
 
 Parse, check, normalise, link, verify, write. The answer begins with a line of JSON that lists the
-errors found; if there are none, the bitcode follows. See `linking`, which starts it.
+errors found, and how long the modules are that follow: the one that was linked, and the units that
+were normalised for it, if there is more than one unit. See `linking`, which starts it.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import os
 import re
 import sys
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, BinaryIO
 
 import llvmlite.binding as llvm
@@ -18,6 +20,7 @@ import llvmlite.binding as llvm
 from kleene.base.errors import SourceError, Span, raise_all
 from kleene.frontends.c import symbols
 from kleene.frontends.c.exchange import COROUTINE, MARK, Unit
+from kleene.frontends.c.unassigned import with_unset
 
 _OPTNONE = re.compile(r"(?<=\s)optnone (?=[^\n]*\}$)", re.MULTILINE)  # in a group of attributes
 _PLACE = re.compile(r"<string>:(\d+):(\d+): error: (.*)")
@@ -28,22 +31,27 @@ def main() -> None:
     answer = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # whatever else prints, it does not end up in the answer
     units = _receive(sys.stdin.buffer)
-    module, errors = b"", []
+    modules: list[bytes] = []
+    errors = []
     try:
-        module = build(units)
+        modules = build(units)
     except SourceError as error:
         errors = [single.as_json() for single in error]
     except UnicodeDecodeError:  # llvmlite decodes every name and message it is asked for
         span = Span(units[0].file) if len(units) == 1 else None
         errors = [SourceError(span, "c/bad-bitcode", "a name in it is not UTF-8").as_json()]
-    answer.write(json.dumps(errors).encode() + b"\n")
-    answer.write(module)
+    head = {"errors": errors, "n_bytes": [len(module) for module in modules]}
+    answer.write(json.dumps(head).encode() + b"\n")
+    answer.writelines(modules)
     answer.close()
     os._exit(0)
 
 
-def build(units: Sequence[Unit]) -> bytes:
-    """Return the bitcode of the module that `units` make together."""
+def build(units: Sequence[Unit]) -> list[bytes]:
+    """Return the bitcode of the module that `units` make together, then that of normalised units.
+
+    What comes after the first is for the next time; of a single unit it is the first.
+    """
     modules: list[Any] = []
     errors: list[SourceError] = []
     for number, unit in enumerate(units):
@@ -57,12 +65,17 @@ def build(units: Sequence[Unit]) -> bytes:
     if len(modules) > 1:
         raise_all(symbols.mixed_targets(files, modules))
         raise_all(symbols.conflicts(files, modules))
+    is_alone = len(units) == 1
+    normalised = [
+        module.as_bitcode()
+        for unit, module in zip(units, modules, strict=True)
+        if unit.normalise and not is_alone
+    ]
     module = _link(files, modules)
     if not symbols.declares_anything(module):
         raise SourceError(Span(files[0]), "c/empty-module", "nothing is declared or defined here")
     _mark("write")
-    raw: bytes = module.as_bitcode()
-    return raw
+    return [module.as_bitcode(), *normalised]
 
 
 def _receive(stream: BinaryIO) -> list[Unit]:
@@ -93,7 +106,8 @@ def _mark(place: str) -> None:
 
 def _parse(unit: Unit) -> Any:
     """Return the verified, and if asked normalised, module of `unit`."""
-    module = _assembly(unit) if unit.form == "assembly" else _bitcode(unit)
+    context = llvm.create_context() if unit.normalise else None  # it is written, and read again
+    module = _assembly(unit, context) if unit.form == "assembly" else _bitcode(unit, context)
     try:
         module.verify()
     except RuntimeError as error:
@@ -103,21 +117,21 @@ def _parse(unit: Unit) -> Any:
     return _normalised(module) if unit.normalise else module
 
 
-def _bitcode(unit: Unit) -> Any:
+def _bitcode(unit: Unit, context: Any) -> Any:
     try:
-        return llvm.parse_bitcode(unit.raw)
+        return llvm.parse_bitcode(unit.raw, context)
     except RuntimeError as error:
         words = str(error).removeprefix("LLVM bitcode parsing error").strip()
         raise SourceError(Span(unit.file), "c/bad-bitcode", words) from None
 
 
-def _assembly(unit: Unit) -> Any:
+def _assembly(unit: Unit, context: Any) -> Any:
     bad = unit.raw.find(b"\0")  # LLVM would take it for the end of the text
     if bad >= 0:
         line = unit.raw.count(b"\n", 0, bad) + 1
         raise SourceError(Span(unit.file, line), "c/bad-assembly", "a NUL byte")
     try:
-        return llvm.parse_assembly(unit.raw.decode())
+        return llvm.parse_assembly(unit.raw.decode(), context)
     except UnicodeDecodeError as error:
         line = unit.raw.count(b"\n", 0, error.start) + 1
         raise SourceError(Span(unit.file, line), "c/bad-assembly", "not UTF-8 text") from None
@@ -154,15 +168,26 @@ def _passes(level: int) -> Any:
 def _normalised(module: Any) -> Any:
     """Turn local variables whose address is not taken into SSA values; names and lines stay.
 
-    No pass runs over a function with `optnone`, as plain `clang -O0` writes them. llvmlite cannot
-    take an attribute away, so such a module is written as text, and read again without it.
+    It is done to the module's text, read again: llvmlite can neither put an instruction into a
+    module nor take an attribute away, and no pass runs over a function with `optnone`, as plain
+    `clang -O0` writes them.
     """
-    if any(b"optnone" in group for function in module.functions for group in function.attributes):
-        module = llvm.parse_assembly(_OPTNONE.sub("", str(module)))
+    text = str(module)
+    text = _OPTNONE.sub("", text) if "optnone" in text else text
+    layout = llvm.create_target_data(module.data_layout)
+    module = llvm.parse_assembly(with_unset(text, partial(_sizes, layout)))
     passes = llvm.create_new_module_pass_manager()
     passes.add_sroa_pass()
+    passes.add_strip_dead_prototype_pass()  # `@kleene.unset` and the copies, where none is left
     passes.run(module, _passes(2))
     return module
+
+
+def _sizes(layout: Any, defined: str, types: Sequence[str]) -> list[int]:
+    """Return the sizes of types in bytes; `defined` is the text that defines those with names."""
+    lines = (f"@{number} = external global {type_}\n" for number, type_ in enumerate(types))
+    module = llvm.parse_assembly(defined + "".join(lines), llvm.create_context())
+    return [layout.get_abi_size(one.global_value_type) for one in module.global_variables]
 
 
 def _link(files: Sequence[str], modules: Sequence[Any]) -> Any:

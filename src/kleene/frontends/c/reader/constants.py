@@ -151,6 +151,7 @@ def null(h: Cells, m: Cells, type_id: int) -> int:
 
 
 UNDEF, POISON = int(ConstantKind.UNDEF), int(ConstantKind.POISON)
+UNSET_PAYLOAD = 1  # of the poison that stands for `@kleene.unset`
 STRING = int(ConstantKind.STRING)
 AGGREGATE, SPLAT = int(ConstantKind.AGGREGATE), int(ConstantKind.SPLAT)
 EXPRESSION, WRAPPED = int(ConstantKind.EXPRESSION), int(ConstantKind.WRAPPED)

@@ -14,7 +14,17 @@ from kleene.frontends.c.reader.compiled import (
     entry_point,
     noinline,
 )
-from kleene.frontends.c.reader.constants import declare, make_all, plain_constant
+from kleene.frontends.c.reader.constants import (
+    EXPRESSION,
+    GEP,
+    POISON,
+    UNDEF,
+    UNSET_PAYLOAD,
+    constant_row,
+    declare,
+    make_all,
+    plain_constant,
+)
 from kleene.frontends.c.reader.cursor import (
     OPAQUE,
     below,
@@ -41,6 +51,7 @@ from kleene.ir.codes import Opcode
 from kleene.kernels.pointers import as_pointers
 
 CALL, INVOKE, CALLBR = int(Opcode.CALL), int(Opcode.INVOKE), int(Opcode.CALLBR)
+LOAD = int(Opcode.LOAD)
 LAST_TERMINATOR = int(Opcode.CATCHSWITCH)
 
 
@@ -157,6 +168,29 @@ def opaque(h: Cells, m: Cells, row: int, code: int) -> None:
 
 
 @device_function
+def reads_unset(m: Cells, row: int) -> bool:
+    """Return whether an instruction loads from, or copies, `@kleene.unset` or bytes behind it."""
+    noinline()
+    opcode = m[row + tables.I_OPCODE]
+    place = 0 if opcode == LOAD else 2  # behind a copy's callee and destination
+    if (opcode != LOAD and opcode != CALL) or (
+        m[tables.N_OPERANDS] <= m[row + tables.I_FIRST] + place
+    ):
+        return False
+    constant = constant_row(m, m[m[tables.OPERANDS] + m[row + tables.I_FIRST] + place])
+    if constant >= 0 and m[constant + tables.C_KIND] == EXPRESSION:
+        if m[constant + tables.C_OPCODE] != GEP:
+            return False
+        inner = m[m[tables.CONSTANT_OPERANDS] + m[constant + tables.C_FIRST]]
+        constant = constant_row(m, inner)
+    return (
+        constant >= 0
+        and m[constant + tables.C_KIND] == POISON
+        and m[constant + tables.C_PAYLOAD] == UNSET_PAYLOAD
+    )
+
+
+@device_function
 def instruction(c: Cells, h: Cells, m: Cells, code: int) -> None:
     """Append the instruction of the record at hand."""
     noinline()
@@ -168,6 +202,13 @@ def instruction(c: Cells, h: Cells, m: Cells, code: int) -> None:
     h[state.UNKNOWN] = 0
     instruction_record(c, h, m, row, code)
     if h[state.FAULT] or m[tables.ERROR]:
+        return
+    h[state.IS_LEFT_OUT] = h[state.UNSET] >= 0 and reads_unset(m, row)
+    if h[state.IS_LEFT_OUT]:
+        m[tables.N_OPERANDS] = m[row + tables.I_FIRST]
+        if m[row + tables.I_OPCODE] == LOAD:
+            type_id = m[row + tables.I_TYPE]
+            define(h, plain_constant(m, UNDEF, type_id, 0), type_id)
         return
     is_last = m[row + tables.I_OPCODE] <= LAST_TERMINATOR
     opcode = m[row + tables.I_OPCODE]
@@ -229,7 +270,7 @@ def name_record(text: Text, s: Cells, c: Cells, h: Cells, m: Cells, record: int)
         m[m[tables.INSTRUCTIONS] + (tagged & tables.TAG_MASK) * tables.I_WIDTH + tables.I_NAME] = (
             name
         )
-    else:
+    elif constant_row(m, tagged) < 0:  # else of a load that is left out
         h[state.FAULT] = 1
 
 

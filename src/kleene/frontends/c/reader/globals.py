@@ -7,6 +7,7 @@ import numpy as np
 from kleene.frontends.c.reader import bitcodes, state, tables
 from kleene.frontends.c.reader.attributes import group_of
 from kleene.frontends.c.reader.compiled import Cells, Text, device_function, noinline
+from kleene.frontends.c.reader.constants import POISON, UNSET_PAYLOAD, plain_constant
 from kleene.frontends.c.reader.cursor import (
     MAX_ALIGNMENT,
     a_type,
@@ -245,6 +246,11 @@ def all_globals(text: Text, s: Cells, c: Cells, h: Cells, m: Cells) -> None:
             h[h[state.UPGRADED] + number] = (
                 m[row + tables.G_TYPE] if h[order + state.O_SORT] == state.LIFETIME else -1
             )
+    if h[state.UNSET] >= 0:
+        number = below(h, h[state.UNSET], h[state.N_GLOBALS])
+        h[h[state.VALUES] + number] = plain_constant(m, POISON, tables.PTR, UNSET_PAYLOAD)
+        h[h[state.VALUE_TYPES] + number] = tables.PTR
+        h[h[state.UPGRADED] + number] = -1
     h[state.N_VALUES] = h[state.N_MODULE_VALUES] = h[state.N_GLOBALS]
 
 

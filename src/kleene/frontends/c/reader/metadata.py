@@ -300,8 +300,10 @@ def debug_location(c: Cells, h: Cells, m: Cells, nodes: Nodes, is_new: bool) -> 
         require(h, nodes[at + M_SCOPE] != 0)
         h[state.LAST_LOCATION] = row
         h[state.N_NODES] = row + 1
-    if h[state.LAST_LOCATION] < 0 or m[tables.N_INSTRUCTIONS] == 0:
+    if h[state.LAST_LOCATION] < 0 or m[tables.N_INSTRUCTIONS] + h[state.IS_LEFT_OUT] == 0:
         h[state.FAULT] = 1
+        return
+    if h[state.IS_LEFT_OUT]:
         return
     m[m[tables.INSTRUCTIONS] + (m[tables.N_INSTRUCTIONS] - 1) * tables.I_WIDTH + tables.I_DEBUG] = (
         h[state.LAST_LOCATION]
@@ -341,7 +343,7 @@ def debug_record(c: Cells, h: Cells, m: Cells, code: int) -> None:
     noinline()
     if code == bitcodes.DEBUG_LABEL or code == bitcodes.DEBUG_DECLARE_VALUE:
         return
-    if m[tables.N_INSTRUCTIONS] == 0:
+    if m[tables.N_INSTRUCTIONS] + h[state.IS_LEFT_OUT] == 0:
         h[state.FAULT] = 1
         return
     row_of(h, item(c, h))  # where: the variable's scope, inlined
@@ -362,7 +364,7 @@ def debug_record(c: Cells, h: Cells, m: Cells, code: int) -> None:
         return
     row = m[tables.BINDINGS] + m[tables.N_BINDINGS] * tables.V_WIDTH
     m[row + tables.V_KIND], m[row + tables.V_EXACT], m[row + tables.V_VALUE] = kind, is_exact, bound
-    m[row + tables.V_BEFORE] = m[tables.N_INSTRUCTIONS] - 1
+    m[row + tables.V_BEFORE] = m[tables.N_INSTRUCTIONS] - 1 + h[state.IS_LEFT_OUT]
     m[row + tables.V_FUNCTION] = h[state.FUNCTION]
     m[row + tables.V_VARIABLE] = variable_row
     m[tables.N_BINDINGS] += 1

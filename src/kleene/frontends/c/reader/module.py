@@ -338,6 +338,7 @@ def _state(records: Records, plan: Plan) -> I64:
         (state.N_GLOBALS, plan.n_globals),
         (state.N_ORDERED, len(plan.order)),
         (state.MAX_BODIES, len(plan.bodies)),
+        (state.UNSET, plan.unset),
         (state.N_CREATED, int((plan.order[:, state.O_SORT] != state.LIFETIME).sum())),
     ):
         h[cell] = number

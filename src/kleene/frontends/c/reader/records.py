@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kleene.base.arrays import I64
+from kleene.frontends.c.exchange import UNSET
 from kleene.frontends.c.reader import bitcodes, state
 from kleene.frontends.c.reader.bitstream import ENTER, R_BLOCK, R_CODE, R_END, R_FIRST, Stream
 
@@ -64,6 +65,7 @@ class Plan(NamedTuple):
     n_arguments: int
     n_metadata: int
     names: list[bytes]  # to be put behind the file's bytes: the order refers to them there
+    unset: int  # the value that is `@kleene.unset`, which is not in the order; -1 for none
 
 
 def check(value: object, reason: str = "its parts do not fit together") -> None:
@@ -183,6 +185,7 @@ class _Planner:
 
     def plan(self, major: int | None) -> Plan:
         """Return all of it, upgraded from this LLVM's form if one is given."""
+        unset = self._without_unset()
         self._number_nameless()
         if major is not None:
             self._upgrade(major)
@@ -205,7 +208,20 @@ class _Planner:
             self._n_arguments(functions),
             self._n_metadata(),
             self.extra,
+            unset,
         )
+
+    def _without_unset(self) -> int:
+        """Take `@kleene.unset` out of the order; return its value, -1 if there is none."""
+        name = UNSET.encode()
+        sizes = self.order[:, state.O_END] - self.order[:, state.O_FIRST]
+        is_variable = self.order[:, state.O_SORT] == state.VARIABLE
+        for row in np.flatnonzero(is_variable & (sizes == len(name))).tolist():
+            value, first = self.order[row, [state.O_VALUE, state.O_FIRST]].tolist()
+            if self.raw.startswith(name, first):
+                self.order = np.delete(self.order, row, axis=0)
+                return int(value)
+        return -1
 
     def _name(self, row: int, name: bytes) -> None:
         first, self.end = self.end, self.end + len(name)

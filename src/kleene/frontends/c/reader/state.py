@@ -35,6 +35,8 @@ N_NAMELESS = 41  # structs that have a number for a name
 UNKNOWN, N_UNKNOWN = 42, 47  # whether the record at hand says what we do not know; how many did
 ZERO_TEXTS = 43  # symbols of the zeros of the three wide reals
 STRINGS_END = 46  # of the bytes that text may lie in
+UNSET = 48  # the number of `@kleene.unset`, -1 if there is none
+IS_LEFT_OUT = 49  # whether the last instruction is left out
 # Where tables begin.
 (
     TYPE_OF,  # by the file's number of a type, ours in `m`
@@ -53,8 +55,8 @@ STRINGS_END = 46  # of the bytes that text may lie in
     BODIES,  # function row of each body
     FIRST_BLOCKS,  # by function row, one more than there are
     TAGS,  # symbols of the bundles' tags
-) = range(48, 64)
-N_CELLS = 64
+) = range(50, 66)
+N_CELLS = 66
 
 O_RECORD, O_SORT, O_VALUE, O_FIRST, O_END, O_WIDTH = range(6)
 GR_INDEX, GR_FLAGS, GR_GLOBAL_FLAGS, GR_PASSING, GR_TYPE, GROUP_WIDTH = range(6)

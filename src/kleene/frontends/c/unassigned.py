@@ -1,0 +1,188 @@
+"""LLVM code in which storage without a value is a copy of a variable, `@kleene.unset`.
+
+LLVM takes `phi [2, undef]` for 2 when it turns locals into SSA values, and so hides that a local
+may be read before it is assigned. Here each local is filled from `@kleene.unset`, of which LLVM
+knows nothing: where its storage begins, and again where its declaration is reached (C11, 6.2.4p6).
+Clang says where that is if it is told to fill locals with a pattern: what does so is annotated as
+"auto-init", and is replaced. The reader takes what was loaded from `@kleene.unset` for undefined,
+and leaves out copies that LLVM did not take apart (see `reader.functions`).
+
+    %u = alloca i32, align 4                       %u = alloca i32, align 4
+    store i32 -1431655766, ptr %u, !annotation =>  call @llvm.memcpy(%u, @kleene.unset, 4)
+
+A declaration that is jumped over fills nothing. So a local is also filled where its storage begins,
+unless that block of the function assigns it before all else. Behind that block `lifetime.start`
+stands before a copy, for variables that stay in memory: it says that the value is gone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+
+from kleene.frontends.c.exchange import UNSET
+
+VERSION = 1  # of the code that comes out: to be raised whenever it changes
+# Take LLVM's text with types of a module and the names of some of them, and return their sizes.
+SizesOf = Callable[[str, Sequence[str]], list[int]]
+
+_NAME = r'%(?:"[^"]*"|[-\w.$]+)'
+_NOTE = re.compile(r'^!(\d+) = !\{!"auto-init"\}$', re.MULTILINE)
+_ALLOCA = re.compile(
+    rf"^  ({_NAME}) = alloca ([^\n]+?)(?:, align \d+)?(?:, ![^\n]*)?$", re.MULTILINE
+)
+_LENGTH = re.compile(r", i\d+ [^\],}>]+$")  # an array whose length is computed, or an alloca()
+_STORE = re.compile(rf"  store (<[^>]+>|\S+) ([^\n]+), ptr ({_NAME})(?:, align \d+)?(?:, !.*)?\n")
+_FILL = re.compile(
+    rf"  call void @llvm\.mem(?:cpy|set)[\w.]*\(ptr (?:align \d+ )?({_NAME}), "
+    r"([^\n]*), (i\d+) ([^,\n]+), i1 false\)[^\n]*\n"
+)
+_CONSTANT = re.compile(r'@__const\.[-\w.$]+|@"__const\.[^"]*"')
+_MENTION = re.compile(_NAME)
+_DEFINED_TYPE = re.compile(rf"^{_NAME} = type [^\n]+\n", re.MULTILINE)
+_VECTOR = re.compile(r"<(\d+) x ([^<>]+)>")
+_EXTENDED = "x86_fp80"  # an alloca of one is larger than what is stored there
+_EXTENDED_BYTES = 10
+_COPY = "declare void @llvm.memcpy.p0.p0.{0}(ptr, ptr, {0}, i1)\n"
+_BEGIN = "declare void @llvm.lifetime.start.p0(ptr)\n"
+
+
+def with_unset(text: str, sizes_of: SizesOf) -> str:
+    """Return the code of a module in which locals without a value are copies of `@kleene.unset`."""
+    found = _NOTE.search(text)
+    note = re.compile(rf"!annotation !{found[1]}(?!\d)") if found else None
+    parts = list(_parts(text))
+    filler = _Filler(note, _sizes(parts, note, sizes_of))
+    parts[1::2] = [filler.function(body) for body in parts[1::2]]
+    if filler.sources:
+        parts[0] = _without_patterns(parts, filler.sources)
+    changed = "".join(parts)
+    declared = [_COPY.format(width) for width in sorted(filler.widths)]
+    declared += [_BEGIN] if filler.begins else []
+    missing = [one for one in declared if f"\n{one.partition('(')[0]}(" not in changed]
+    return "".join([changed, f"\n@{UNSET} = external global i8\n", *missing])
+
+
+def _parts(text: str) -> Iterator[str]:
+    """Yield the text in parts: every other one is the body of a function."""
+    place, start = 0, text.find("\ndefine ")
+    while start >= 0:
+        first = text.find("\n", start + 1) + 1
+        end = text.find("\n}", first) + 1
+        yield text[place:first]
+        yield text[first:end]
+        place, start = end, text.find("\ndefine ", end)
+    yield text[place:]
+
+
+def _sizes(
+    parts: Sequence[str], note: re.Pattern[str] | None, sizes_of: SizesOf
+) -> dict[str, int]:
+    """Return the bytes that are stored of each type that locals, or parts of them, have."""
+    found = {type_ for body in parts[1::2] for _, type_ in _ALLOCA.findall(body)}
+    if note is not None:
+        found |= {
+            store[1]
+            for body in parts[1::2]
+            for line in _annotated(body, note)
+            if (store := _STORE.fullmatch(line))
+        }
+    types = sorted(one for one in found if not _LENGTH.search(one) and "addrspace(" not in one)
+    vectors = {one: vector for one in types if (vector := _VECTOR.fullmatch(one))}
+    defined = "".join(one[0] for part in parts[::2] for one in _DEFINED_TYPE.finditer(part))
+    asked = [vectors[one][2] if one in vectors else one for one in types]
+    sizes = dict(zip(types, sizes_of(defined, asked), strict=True))
+    sizes |= {one: sizes[one] * int(vector[1]) for one, vector in vectors.items()}
+    return sizes | {_EXTENDED: _EXTENDED_BYTES}
+
+
+def _annotated(body: str, note: re.Pattern[str]) -> Iterator[str]:
+    """Yield the lines with the annotation."""
+    for found in note.finditer(body):
+        yield body[body.rfind("\n", 0, found.start()) + 1 : body.find("\n", found.end()) + 1]
+
+
+def _without_patterns(parts: Sequence[str], sources: set[str]) -> str:
+    """Return the first globals without those that nothing but replaced copies read."""
+    used = {name for body in parts[1::2] for name in _CONSTANT.findall(body)}
+    unused = sources - used
+    lines = parts[0].splitlines(keepends=True)
+    return "".join(line for line in lines if line.partition(" = ")[0] not in unused)
+
+
+class _Filler:
+    """What fills the locals of one function after the other.
+
+    Attributes:
+        sources: the constants that locals were filled from.
+        widths: the types of the lengths of copies.
+        begins: whether a variable begins again.
+    """
+
+    def __init__(self, note: re.Pattern[str] | None, sizes: dict[str, int]) -> None:
+        self._note, self._sizes = note, sizes
+        self.sources: set[str] = set()
+        self.widths: set[str] = set()
+        self.begins = False
+
+    def function(self, body: str) -> str:
+        """Return the body of a function in which every local is filled where it has no value."""
+        end = body.find("\n\n") + 1
+        first, rest = (body[:end], body[end:]) if end else (body, "")
+        sizes = {name: self._sizes.get(type_, 0) for name, type_ in _ALLOCA.findall(first)}
+        return self._entry(first, sizes) + self._behind(rest, sizes)
+
+    def _entry(self, block: str, sizes: dict[str, int]) -> str:
+        """Return the block that begins a function, where storage begins.
+
+        A local is filled there unless it is stored to, or filled by its declaration, before all
+        else in the block.
+        """
+        lines = block.splitlines(keepends=True)
+        waiting, begins = set(sizes), dict[str, int]()
+        unset: set[str] = set()
+        for number, line in enumerate(lines):
+            if found := _ALLOCA.match(line):
+                begins[found[1]] = number
+            elif self._note and self._note.search(line):
+                lines[number], filled = self._filled(line)
+                waiting.discard(filled)
+            elif not line.startswith("    #"):  # a debug record
+                names = set(_MENTION.findall(line)) & waiting
+                waiting -= names
+                stored = _STORE.fullmatch(line)
+                if stored and stored[3] not in _MENTION.findall(stored[2]):
+                    names.discard(stored[3])
+                unset |= names
+        for name in waiting | unset:
+            lines[begins[name]] += self._copy(name, "i64", sizes[name])
+        return "".join(lines)
+
+    def _behind(self, blocks: str, sizes: dict[str, int]) -> str:
+        """Return the other blocks of a function; what declarations do there is replaced."""
+        if self._note is None or not self._note.search(blocks):
+            return blocks
+        lines = blocks.splitlines(keepends=True)
+        for number, line in enumerate(lines):
+            if self._note.search(line):
+                copy, filled = self._filled(line)
+                begin = f"  call void @llvm.lifetime.start.p0(ptr {filled})\n"
+                lines[number] = begin + copy if filled in sizes else copy
+                self.begins |= filled in sizes
+        return "".join(lines)
+
+    def _filled(self, line: str) -> tuple[str, str]:
+        """Return what stands for a line that fills a local, and which one; nothing if unknown."""
+        if store := _STORE.fullmatch(line):
+            return self._copy(store[3], "i64", self._sizes.get(store[1], 0)), store[3]
+        if fill := _FILL.fullmatch(line):
+            self.sources |= set(_CONSTANT.findall(fill[2]))
+            return self._copy(fill[1], fill[3], fill[4]), fill[1]
+        return "", ""
+
+    def _copy(self, name: str, width: str, size: int | str) -> str:
+        if not size:
+            return ""
+        self.widths.add(width)
+        copied = f"ptr {name}, ptr @{UNSET}, {width} {size}, i1 false"
+        return f"  call void @llvm.memcpy.p0.p0.{width}({copied})\n"
