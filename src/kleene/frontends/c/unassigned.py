@@ -18,6 +18,7 @@ stands before a copy, for variables that stay in memory: it says that the value 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 
 from kleene.frontends.c.exchange import UNSET
@@ -43,8 +44,26 @@ _DEFINED_TYPE = re.compile(rf"^{_NAME} = type [^\n]+\n", re.MULTILINE)
 _VECTOR = re.compile(r"<(\d+) x ([^<>]+)>")
 _EXTENDED = "x86_fp80"  # an alloca of one is larger than what is stored there
 _EXTENDED_BYTES = 10
-_COPY = "declare void @llvm.memcpy.p0.p0.{0}(ptr, ptr, {0}, i1)\n"
-_BEGIN = "declare void @llvm.lifetime.start.p0(ptr)\n"
+_PART = re.compile(
+    rf"  ({_NAME}) = getelementptr (?:inbounds )?i8, ptr ({_NAME}), i64 \d+(?:, ![^\n]*)?\n"
+)
+# An array of computed length is filled in a loop, one element after the other.
+_LOOP = re.compile(
+    rf"  ({_NAME}) = icmp eq i\d+ [^\n]+\n"
+    rf"  br i1 \1, label ({_NAME}), [^\n]+\n"
+    r"\n[^\n]+:[^\n]*\n"
+    rf"  {_NAME} = mul nuw [^\n]+\n"
+    rf"  ({_NAME}) = getelementptr inbounds i8, [^\n]+\n"
+    r"  br label [^\n]+\n"
+    r"\n[^\n]+:[^\n]*\n"
+    rf"  ({_NAME}) = phi ptr [^\n]+\n"
+    r"  call void @llvm\.memcpy[^\n]+, (!annotation !\d+)[^\n]*\n"
+    rf"  ({_NAME}) = getelementptr inbounds i8, ptr \4, [^\n]+\n"
+    rf"  ({_NAME}) = icmp eq ptr \6, \3[^\n]*\n"
+    r"  br i1 \7, label \2, [^\n]+\n"
+)
+_COPY = "@llvm.memcpy.p0.p0.{}"
+_BEGIN = "@llvm.lifetime.start.p0"
 
 
 def with_unset(text: str, sizes_of: SizesOf) -> str:
@@ -57,9 +76,13 @@ def with_unset(text: str, sizes_of: SizesOf) -> str:
     if filler.sources:
         parts[0] = _without_patterns(parts, filler.sources)
     changed = "".join(parts)
-    declared = [_COPY.format(width) for width in sorted(filler.widths)]
-    declared += [_BEGIN] if filler.begins else []
-    missing = [one for one in declared if f"\n{one.partition('(')[0]}(" not in changed]
+    declared = {_COPY.format(width): f"ptr, ptr, {width}, i1" for width in sorted(filler.widths)}
+    declared |= {_BEGIN: "ptr"} if filler.begins else {}
+    missing = [
+        f"declare void {name}({types})\n"
+        for name, types in declared.items()
+        if f"\ndeclare void {name}(" not in changed
+    ]
     return "".join([changed, f"\n@{UNSET} = external global i8\n", *missing])
 
 
@@ -75,9 +98,7 @@ def _parts(text: str) -> Iterator[str]:
     yield text[place:]
 
 
-def _sizes(
-    parts: Sequence[str], note: re.Pattern[str] | None, sizes_of: SizesOf
-) -> dict[str, int]:
+def _sizes(parts: Sequence[str], note: re.Pattern[str] | None, sizes_of: SizesOf) -> dict[str, int]:
     """Return the bytes that are stored of each type that locals, or parts of them, have."""
     found = {type_ for body in parts[1::2] for _, type_ in _ALLOCA.findall(body)}
     if note is not None:
@@ -127,10 +148,15 @@ class _Filler:
 
     def function(self, body: str) -> str:
         """Return the body of a function in which every local is filled where it has no value."""
+        if self._note and " = mul nuw " in body:
+            body = _LOOP.sub(self._without_loop, body)
         end = body.find("\n\n") + 1
         first, rest = (body[:end], body[end:]) if end else (body, "")
         sizes = {name: self._sizes.get(type_, 0) for name, type_ in _ALLOCA.findall(first)}
-        return self._entry(first, sizes) + self._behind(rest, sizes)
+        changed = self._entry(first, sizes)
+        if self._note is None or not self._note.search(rest):
+            return changed + rest
+        return changed + "".join(self._replaced(rest.splitlines(keepends=True), sizes, True))
 
     def _entry(self, block: str, sizes: dict[str, int]) -> str:
         """Return the block that begins a function, where storage begins.
@@ -139,37 +165,60 @@ class _Filler:
         else in the block.
         """
         lines = block.splitlines(keepends=True)
-        waiting, begins = set(sizes), dict[str, int]()
-        unset: set[str] = set()
+        if self._note and self._note.search(block):
+            lines = self._replaced(lines, sizes, False)
+        begins, mentioned, unset = dict[str, int](), set[str](), set[str]()
         for number, line in enumerate(lines):
             if found := _ALLOCA.match(line):
                 begins[found[1]] = number
-            elif self._note and self._note.search(line):
-                lines[number], filled = self._filled(line)
-                waiting.discard(filled)
             elif not line.startswith("    #"):  # a debug record
-                names = set(_MENTION.findall(line)) & waiting
-                waiting -= names
+                names = {name for name in _MENTION.findall(line) if name in sizes} - mentioned
+                mentioned |= names
                 stored = _STORE.fullmatch(line)
                 if stored and stored[3] not in _MENTION.findall(stored[2]):
                     names.discard(stored[3])
+                elif UNSET in line:
+                    continue
                 unset |= names
-        for name in waiting | unset:
+        for name in unset | (sizes.keys() - mentioned):
             lines[begins[name]] += self._copy(name, "i64", sizes[name])
         return "".join(lines)
 
-    def _behind(self, blocks: str, sizes: dict[str, int]) -> str:
-        """Return the other blocks of a function; what declarations do there is replaced."""
-        if self._note is None or not self._note.search(blocks):
-            return blocks
-        lines = blocks.splitlines(keepends=True)
+    def _without_loop(self, loop: re.Match[str]) -> str:
+        """Return what stands for a loop that fills an array where its storage begins."""
+        assert self._note
+        if not self._note.fullmatch(loop[5]):
+            return loop[0]
+        self.sources |= set(_CONSTANT.findall(loop[0]))
+        return f"  br label {loop[2]}\n"
+
+    def _replaced(self, lines: list[str], sizes: dict[str, int], begins: bool) -> list[str]:
+        """Return lines in which what fills locals is replaced; `begins` says that it may again.
+
+        A local may be filled part by part: that is one copy of the whole then.
+        """
+        assert self._note
+        parts: dict[str, tuple[str, int]] = {}  # addresses in locals: the local, and the line
+        whole, removed = "", list[str]()
         for number, line in enumerate(lines):
-            if self._note.search(line):
-                copy, filled = self._filled(line)
-                begin = f"  call void @llvm.lifetime.start.p0(ptr {filled})\n"
-                lines[number] = begin + copy if filled in sizes else copy
-                self.begins |= filled in sizes
-        return "".join(lines)
+            if part := _PART.fullmatch(line):
+                base, _ = parts.get(part[2], (part[2], 0))
+                parts[part[1]] = base, number
+                continue
+            if not self._note.search(line):
+                whole = ""
+                continue
+            copy, filled = self._filled(line)
+            lines[number] = copy
+            if filled in parts:
+                removed.append(filled)
+                base, _ = parts[filled]
+                lines[number] = self._copy(base, "i64", sizes.get(base, 0)) if base != whole else ""
+                filled = whole = base
+            if begins and lines[number] and filled in sizes:
+                lines[number] = f"  call void {_BEGIN}(ptr {filled})\n{lines[number]}"
+                self.begins = True
+        return _without_unused(lines, parts) if removed else lines
 
     def _filled(self, line: str) -> tuple[str, str]:
         """Return what stands for a line that fills a local, and which one; nothing if unknown."""
@@ -185,4 +234,14 @@ class _Filler:
             return ""
         self.widths.add(width)
         copied = f"ptr {name}, ptr @{UNSET}, {width} {size}, i1 false"
-        return f"  call void @llvm.memcpy.p0.p0.{width}({copied})\n"
+        return f"  call void {_COPY.format(width)}({copied})\n"
+
+
+def _without_unused(lines: list[str], parts: dict[str, tuple[str, int]]) -> list[str]:
+    """Return lines without addresses of parts that nothing uses any more."""
+    used = Counter(name for line in lines for name in _MENTION.findall(line))
+    for name, (_, number) in reversed(parts.items()):
+        if used[name] == 1:  # where it is defined
+            used.subtract(_MENTION.findall(lines[number]))
+            lines[number] = ""
+    return lines

@@ -53,7 +53,7 @@ def without_unset(text: str) -> str:
     text = re.sub(r"\n  (?:tail )?call void @llvm\.memcpy[^\n]*@kleene\.unset[^\n]*", "", text)
     functions = re.split(r"(?=\ndefine )", text)
     for number, function in enumerate(functions):
-        pattern = r'\n  (%\S+) = load [^\n]*@kleene\.unset[^\n]*'
+        pattern = r"\n  (%\S+) = load [^\n]*@kleene\.unset[^\n]*"
         names = re.findall(pattern, function)
         function = re.sub(pattern, "", function)
         for name in names:
