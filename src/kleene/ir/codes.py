@@ -131,6 +131,7 @@ class ArgumentFlag(IntFlag):
     RETURNED = 64
     SIGN_EXTENDED = 128
     ZERO_EXTENDED = 256
+    NOUNDEF = 512
 
 
 @unique

@@ -168,6 +168,17 @@ class Program(ProgramAnalyses):
         owner = np.repeat(np.arange(len(table), dtype=np.int32), np.diff(table.offsets))
         return grouped(table.operands, owner, self.n_values)
 
+    @cached_property
+    def begins_storage(self) -> Bools:
+        """Whether an instruction begins storage without a value: alloca, `llvm.lifetime.start`."""
+        table = self.instructions
+        found: Bools = table.opcode == Opcode.ALLOCA
+        symbols = self.strings.begin_with(self.globals.name, b"llvm.lifetime.start")
+        calls = np.flatnonzero(np.isin(table.opcode, list(CALLS)))
+        callee = table.operands[table.offsets[calls]]
+        found[calls[np.isin(callee, np.flatnonzero(symbols))]] = True
+        return found
+
     def address_taken(self) -> Bools:
         """Return which globals are used other than as a callee or as the address of an access."""
         table = self.instructions

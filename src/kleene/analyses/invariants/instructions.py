@@ -35,6 +35,7 @@ from kleene.analyses.invariants.objects import Address, Extent
 from kleene.analyses.invariants.operations import AnyValue, Assign, Binary, Choose, Guard, Wrap
 from kleene.analyses.invariants.rooms import is_compared, room_of
 from kleene.analyses.invariants.strings import length_from_start
+from kleene.analyses.invariants.undefined import UndefinedValues
 from kleene.ir.codes import BINARY, Flag, Opcode, ValueKind
 
 SUPPOSED = "the access is inside, if "  # how messages of checks begin that suppose something
@@ -60,8 +61,8 @@ _SHIFTS = (Opcode.SHL, Opcode.LSHR, Opcode.ASHR)
 class InstructionLowering:
     """Lowers one instruction after the other into the block where control is."""
 
-    def __init__(self, builder: FlatFunctionBuilder) -> None:
-        self._builder = builder
+    def __init__(self, builder: FlatFunctionBuilder, undefined: UndefinedValues) -> None:
+        self._builder, self._undefined = builder, undefined
         self._program, self._table = builder.program, builder.table
         self._values, self._flat = builder.values, builder.flat
 
@@ -89,9 +90,8 @@ class InstructionLowering:
                 self._builder.emit(block, Escape())
         elif opcode == Opcode.FENCE:
             self._builder.emit(block, Escape())
-        elif opcode == Opcode.ALLOCA:  # a new object: whatever it held before
-            address = self._values.address(context, value)
-            self._builder.emit(block, Access(None, address.object, ZERO, -1, True, is_new=True))
+        elif opcode == Opcode.ALLOCA:
+            self.begin_storage(block, context, value)
         elif opcode == Opcode.GETELEMENTPTR:
             self._indices(block, context, value, operands)
         else:
@@ -100,6 +100,11 @@ class InstructionLowering:
                 for one in operands:
                     self._builder.expose(context, one)
             self._any(block, context, value)
+
+    def begin_storage(self, block: Block, context: int, value: int) -> None:
+        """Make the object of an address a new one, whatever it held before."""
+        address = self._values.address(context, value)
+        self._builder.emit(block, Access(None, address.object, ZERO, -1, True, is_new=True))
 
     def _indices(self, block: Block, context: int, value: int, operands: list[int]) -> None:
         """Set the variables for unsigned indices of an element's address."""
@@ -349,7 +354,8 @@ class InstructionLowering:
             kind = self._values.kind(stored) if is_followed else None
             source = self._builder.source(context, stored, kind) if kind is not None else None
             access = Access(None, address.object, address.offset, size, True, source, kind)
-            self._builder.emit(block, replace(access, root=address.root))
+            has_value = self._undefined.is_defined(context, stored)
+            self._builder.emit(block, replace(access, root=address.root, has_value=has_value))
             return
         is_plain = opcode == Opcode.LOAD and not self._table.flags[row] & Flag.VOLATILE
         if opcode != Opcode.LOAD:

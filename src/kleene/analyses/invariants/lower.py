@@ -73,8 +73,8 @@ class _FunctionLowering:
         self._builder = FlatFunctionBuilder(program, name, readings, wraps=wraps)
         self._program, self._table = program, program.instructions
         self._values, self.flat = self._builder.values, self._builder.flat
-        self._instructions = InstructionLowering(self._builder)
         self._undefined = UndefinedValues(self._builder)
+        self._instructions = InstructionLowering(self._builder, self._undefined)
         self._lay(function, None, (), -1, None)
         self._enter_root(function)
         follow_rooms(self.flat)
@@ -149,7 +149,7 @@ class _FunctionLowering:
             if opcode == Opcode.PHI:
                 self._instructions.restrict(block, context, place)
                 continue
-            self._undefined.check(block, context, place, opcode, operands)
+            self._undefined.check(block, context, place, operands)
             if opcode in (Opcode.INVOKE, Opcode.CALLBR):
                 self._throw(block, context, row, operands, places)
             if opcode in CALLS:
@@ -278,6 +278,9 @@ class _FunctionLowering:
             for one in operands[1:]
             if not self._builder.first_block <= one < self._builder.first_instruction
         ]
+        if self._program.begins_storage[row]:
+            self._instructions.begin_storage(block, context, arguments[0])
+            return block
         self._check_callee(block, context, row, operands[0])
         model = model_of(self._program, operands[0])
         if self._table.flags[row] & Flag.RETURNS_TWICE:

@@ -277,6 +277,9 @@ class _Tracking:
         if access.size < 0:
             yield from self._filled(access, array)
             return
+        if access.has_value != ONE:
+            yield from self._stored_nothing(access, array)
+            return
         if array is not None:
             index = array.index_of(access.offset)
             yield from self._element_stored(access, array)
@@ -285,6 +288,25 @@ class _Tracking:
                 yield Choose(array.prefix, is_next, index.shifted(1), only(array.prefix))
         if access.object in self._parts and access.offset is not None and not access.offset.terms:
             yield Assign(_written(access.object, (access.offset.constant, access.size)), ONE)
+
+    def _stored_nothing(self, access: Access, array: _Array | None) -> Iterator[Operation]:
+        """Let a store have written, perhaps, what has no value."""
+        assert access.object is not None
+        if array is not None:
+            index = array.index_of(access.offset)
+            if array.kind is not None:
+                yield AnyValue(array.elements)
+            if index is None:
+                yield Assign(array.prefix, ZERO)
+            else:
+                is_inside = Relation(index.plus(only(array.prefix), -1), "le")
+                yield Choose(array.prefix, is_inside, index, only(array.prefix))
+        for part in sorted(self._parts.get(access.object, ())):
+            is_same = access.offset == Form((), part[0]) and access.size == part[1]
+            if is_same:
+                yield Assign(_written(access.object, part), access.has_value)
+            elif _may_overlap(access, part):
+                yield Assign(_written(access.object, part), ZERO)
 
     def _element_stored(self, access: Access, array: _Array) -> Iterator[Operation]:
         if array.kind is None:
@@ -377,6 +399,14 @@ class _Tracking:
 def _written(object: int, part: tuple[int, int]) -> Cell:
     """Return the variable that is 1 where a part of an object was written."""
     return Cell(object, part[0], -part[1])
+
+
+def _may_overlap(access: Access, part: tuple[int, int]) -> bool:
+    """Return whether an access may touch a part, offset and size, of its object."""
+    if access.offset is None or access.offset.terms:
+        return True
+    start = access.offset.constant
+    return start < part[0] + part[1] and part[0] < start + access.size
 
 
 def _divisor(offset: Form | None) -> int:

@@ -61,6 +61,7 @@ _CALLS = 4  # `functions` get the sources as arguments; they return if there is 
 _ESCAPES = 5  # its address is known to others
 _RETURNS = 6  # the function returns the source
 _READS = 7  # the load `row` reads `mask` of the source; 0: bytes that are not known
+_CLEARS = 8  # `mask` has no value any more
 _ALLOCA, _LOAD, _STORE, _RET, _PHI = (
     int(one) for one in (Opcode.ALLOCA, Opcode.LOAD, Opcode.STORE, Opcode.RET, Opcode.PHI)
 )
@@ -201,7 +202,7 @@ class _Function(States[_Event]):
     """A function's origins, each with a mask in one large integer, and its events by block."""
 
     CHANGES = frozenset((_COPIES, _RESULT, _CALLS))
-    TELLS = frozenset((_ESCAPES, _RETURNS))
+    TELLS = frozenset((_ESCAPES, _RETURNS, _CLEARS))
 
     def __init__(self, owner: Contents, function: int) -> None:
         self._owner, self._origins, self._function = owner, owner.origins, function
@@ -305,8 +306,9 @@ class _Function(States[_Event]):
         number, distance = self._source(row, 1)
         if not isinstance(number, int) or distance is None or distance < 0 or size <= 0:
             return
-        if not self._origins.is_undefined[stored]:
-            yield _Event(_WRITES, number, range_mask(distance, distance + size) & ALL >> 1)
+        mask = range_mask(distance, distance + size) & ALL >> 1
+        is_undefined = bool(self._origins.is_undefined[stored])
+        yield _Event(_CLEARS if is_undefined else _WRITES, number, mask, row=row)
 
     def _call(self, row: int) -> Iterator[_Event]:
         owner = self._owner
@@ -404,6 +406,8 @@ class _Function(States[_Event]):
     def _effect(self, event: _Event) -> tuple[int, int]:
         if event.kind == _WRITES:
             return -1, self._with(0, event.number, event.mask)
+        if event.kind == _CLEARS:
+            return ~self._with(0, event.number, event.mask | ALL ^ ALL >> 1), 0
         return (self._without(-1, event.number), 0) if event.kind == _STARTS else (-1, 0)
 
     def _after(self, event: _Event, state: int) -> int:
@@ -439,6 +443,9 @@ class _Function(States[_Event]):
                 mask = self._of(state, event.number)
                 for allocation in self._origins.of.get(origins[event.number], ()):
                     changed.update(*owner.escape(allocation, mask))
+            elif event.kind == _CLEARS:  # in what others may know, too
+                for allocation in self._origins.of.get(origins[event.number], ()):
+                    changed.update(*owner.escape(allocation, ALL & ~event.mask))
             elif event.kind == _RETURNS and self._returns(event, state):
                 changed |= owner.callers[self._function]
         return changed

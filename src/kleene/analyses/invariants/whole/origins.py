@@ -13,6 +13,7 @@ import numpy as np
 
 from kleene.analyses.dataflow.context import Context
 from kleene.analyses.invariants.library import calls_by_model
+from kleene.analyses.invariants.undefined import PASSES_ON, are_words, must_have_values
 from kleene.analyses.invariants.whole.addresses import address_sums
 from kleene.analyses.invariants.whole.flow import Flow
 from kleene.analyses.invariants.whole.pointers import Pointers
@@ -174,7 +175,7 @@ class Origins:
         found[first : first + len(constants)] = is_none
         if not is_none.any():
             return found
-        parts = (self._chosen(), self._passed(), self._returned())
+        parts = (self._chosen(), self._computed(), self._passed(), self._returned())
         source, target = (np.concatenate(one) for one in zip(*parts, strict=True))
         while True:
             new = target[found[source] & ~found[target]]
@@ -193,20 +194,38 @@ class Origins:
         given = np.concatenate((chosen, phis))
         return table.operands[given].astype(np.int64), owner[given] + self.first
 
+    def _computed(self) -> tuple[I64, I64]:
+        """Return what has no value where an operand has none, which is no fault, and the operand.
+
+        All else that is computed of such an operand is behind a check.
+        """
+        table, (owner, _) = self.table, self._owners
+        chosen = np.isin(table.opcode, PASSES_ON) & ~are_words(self.program)
+        given = np.flatnonzero(chosen[owner])
+        return table.operands[given].astype(np.int64), owner[given] + self.first
+
     def _passed(self) -> tuple[I64, I64]:
-        """Return what calls pass to functions with a body, and the arguments there."""
+        """Return what calls pass to functions with a body, and the arguments there.
+
+        What must have a value is checked at the call.
+        """
         table, calls = self.table, self.context.calls
         offsets = self.program.function_table.argument_offsets.astype(np.int64)
         call, function = calls.call.astype(np.int64), calls.function.astype(np.int64)
         length = np.minimum(np.diff(table.offsets)[call] - 1, np.diff(offsets)[function])
         pair, place = _within(length)
-        given = table.operands[table.offsets[call][pair] + 1 + place].astype(np.int64)
-        return given, self.program.bases[ValueKind.ARGUMENT] + offsets[function][pair] + place
+        at = table.offsets[call][pair] + 1 + place
+        given = table.operands[at].astype(np.int64)
+        formal = self.program.bases[ValueKind.ARGUMENT] + offsets[function][pair] + place
+        chosen = ~must_have_values(self.program)[at]
+        return given[chosen], formal[chosen]
 
     def _returned(self) -> tuple[I64, I64]:
-        """Return what functions return, and the calls that get it."""
+        """Return what functions return, and the calls that get it: no scalars, as above."""
         table, calls = self.table, self.context.calls
         has_value = (table.opcode == Opcode.RET) & (np.diff(table.offsets) > 0)
+        first = table.offsets[:-1][has_value]
+        has_value[has_value] = ~must_have_values(self.program)[first]
         rows = np.flatnonzero(has_value & self.flow.is_followed[table.block])
         n_functions = len(self.program.function_table)
         count = np.bincount(self.program.instruction_function[rows], minlength=n_functions)

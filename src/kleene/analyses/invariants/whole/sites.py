@@ -19,7 +19,7 @@ from kleene.analyses.invariants.expressions import Kind
 from kleene.analyses.invariants.floats import fits_message
 from kleene.analyses.invariants.library import calls_by_model
 from kleene.analyses.invariants.models import Bound, Touch
-from kleene.analyses.invariants.undefined import COMPUTES
+from kleene.analyses.invariants.undefined import must_have_values
 from kleene.analyses.invariants.whole.addresses import accesses, constant_numbers
 from kleene.analyses.invariants.whole.contents import Contents
 from kleene.analyses.invariants.whole.floats import FloatRanges, fit
@@ -290,13 +290,26 @@ class Checker:
         message = "what is read was written before"
         self._add(CheckKind.UNINITIALISED, rows, message, safe, nowhere)
         owner = np.repeat(np.arange(len(self._table)), np.diff(self._table.offsets))
-        place = np.arange(len(owner)) - self._table.offsets[owner]
-        opcode = self._table.opcode[owner]
-        used = np.isin(opcode, tuple(COMPUTES)) & origins.is_undefined[self._table.operands]
-        used &= (place == 0) | ~np.isin(opcode, (Opcode.BR, Opcode.SWITCH))
+        used = must_have_values(self._program) | self._leave_the_function(origins)
+        used &= origins.is_undefined[self._table.operands]
         rows = np.unique(owner[used])
         nowhere = np.zeros(len(rows), bool)
         self._add(CheckKind.UNINITIALISED, rows, "what is used has a value", nowhere, nowhere)
+
+    def _leave_the_function(self, origins: Origins) -> Bools:
+        """Return the operands that are stored where it is not followed whether they had values."""
+        table = self._table
+        found = np.zeros(len(table.operands), bool)
+        rows = np.flatnonzero(table.opcode == Opcode.STORE)
+        at = table.operands[table.offsets[rows] + 1]
+        origin = np.array(origins.origin)[at] - origins.first
+        is_local = (origin >= 0) & (table.opcode[np.maximum(origin, 0)] == Opcode.ALLOCA)
+        is_local &= (
+            self._program.instruction_function[np.maximum(origin, 0)]
+            == (self._program.instruction_function[rows])
+        )
+        found[table.offsets[rows[~is_local]]] = True
+        return found
 
     def _callees(self) -> None:
         """A pointer that is called through is not null; inline assembly is none."""

@@ -25,6 +25,7 @@ for _code, _flag in (
     (bitcodes.ZEROEXT, ArgumentFlag.ZERO_EXTENDED),
     (bitcodes.NONNULL, ArgumentFlag.NONNULL),
     (bitcodes.WRITEONLY, ArgumentFlag.WRITE_ONLY),
+    (bitcodes.NOUNDEF, ArgumentFlag.NOUNDEF),
 ):
     _OF_ARGUMENT[_code] = _flag
 _OF_FUNCTION = np.zeros(bitcodes.N_ATTRIBUTES, np.int64)
