@@ -44,7 +44,7 @@ WORDS = (
 
 def ours() -> list[Report]:
     """Return what the clients report."""
-    program = kleene.load(PROGRAM, flags=["-ftrivial-auto-var-init=pattern"])
+    program = kleene.load(PROGRAM)
     context = Context(program, device="cpu")
     found: list[Report] = []
     for name in (*CLIENTS, "taint"):

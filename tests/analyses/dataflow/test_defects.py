@@ -37,8 +37,7 @@ def findings() -> list[tuple[str, Finding]]:
 
 
 def findings_of(program: Path) -> list[tuple[str, Finding]]:
-    flags = ["-ftrivial-auto-var-init=pattern"]
-    context = Context(kleene.load(program, flags=flags), device="cpu")
+    context = Context(kleene.load(program), device="cpu")
     found = [(family, one) for name, family in CLIENTS.items() for one in answered(context, name)]
     for one in answered(context, "taint"):
         family = next(family for use, family in USES.items() if f"as a {use} " in one.message)

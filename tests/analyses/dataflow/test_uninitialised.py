@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from kleene import load
 
 PARTS = """
@@ -21,20 +19,16 @@ int half(short low, short high) { struct { short low, high; } x; x.low = low; x.
 """
 
 
-PATTERN = "-ftrivial-auto-var-init=pattern"
-
-
-@pytest.mark.parametrize("flags", [[], [PATTERN]])
-def test_assigning_a_part_is_no_use_of_the_rest(flags: list[str], tmp_path: Path) -> None:
+def test_assigning_a_part_is_no_use_of_the_rest(tmp_path: Path) -> None:
     file = tmp_path / "parts.c"
     file.write_text(PARTS)
-    assert list(load(file, flags=flags).dataflow("uninitialised", library=True).findings()) == []
+    assert list(load(file).dataflow("uninitialised", library=True).findings()) == []
 
 
 def test_arithmetic_with_no_value_is_a_use(tmp_path: Path) -> None:
     file = tmp_path / "used.c"
     file.write_text("int f(int c) {\n int x;\n if (c) x = 1;\n return x + 1;\n}\n")
-    result = load(file, flags=[PATTERN]).dataflow("uninitialised", library=True)
+    result = load(file).dataflow("uninitialised", library=True)
     (found,) = result.findings()
     assert found.span is not None
     assert found.span.line == 4
@@ -71,10 +65,10 @@ int main(int argc, char **argv) {
 """
 
 
-def test_an_address_in_memory_and_a_case_of_the_pattern_are_no_uses(tmp_path: Path) -> None:
+def test_an_address_in_memory_and_a_case_are_no_uses(tmp_path: Path) -> None:
     source = tmp_path / "program.c"
     source.write_text(WAYS)
-    found = load(source, flags=[PATTERN]).dataflow("uninitialised").findings()
+    found = load(source).dataflow("uninitialised").findings()
     bad = [number for number, line in enumerate(WAYS.splitlines(), 1) if "BAD" in line]
     assert [one.span.line for one in found if one.span] == bad
 
@@ -89,5 +83,5 @@ int f(int k) {
  return x.a;
 }
 """)
-    found = load(file, flags=[PATTERN]).dataflow("uninitialised", library=True).findings()
+    found = load(file).dataflow("uninitialised", library=True).findings()
     assert [one.message for one in found] == ["a part of 'x' may be used before it has a value"]

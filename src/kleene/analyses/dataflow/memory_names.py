@@ -360,10 +360,10 @@ class _Generator:
         row = writes.instruction[is_store]
         value = self.split.operand[self.table.offsets[row]].astype(np.int64)
         self.names.come_from(first + writes.name[is_store], value)
-        is_alloca = opcode == Opcode.ALLOCA
-        self.names.come_from(first + writes.name[is_alloca], UNDEFINED)
+        begins = self.program.begins_storage[writes.instruction]
+        self.names.come_from(first + writes.name[begins], UNDEFINED)
         # Calls and all others: what is ever there.
-        rest = np.flatnonzero(~is_store & ~is_alloca)
+        rest = np.flatnonzero(~is_store & ~begins)
         pair, place = ragged(
             locations.offsets[writes.variable[rest]], locations.offsets[writes.variable[rest] + 1]
         )

@@ -250,7 +250,7 @@ class _FunctionLowering:
             for one, block in zip(operands[::2], operands[1::2], strict=True):
                 if block == source + self._builder.first_block:
                     if row in self._undefined.phis(context):
-                        flag = self._undefined.is_defined(context, one)
+                        flag = self._undefined.given(context, row, one)
                         found.append((self._undefined.flag(context, value), flag))
                     found += self._chosen(context, value, one)
                     break

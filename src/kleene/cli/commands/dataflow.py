@@ -34,7 +34,6 @@ class Question(CSources):
 
     def __post_init__(self) -> None:
         from kleene.analyses.dataflow.clients import available
-        from kleene.analyses.dataflow.clients import client as known
 
         client, *files = self.files
         if client not in available():
@@ -43,8 +42,6 @@ class Question(CSources):
             raise UsageError(f"name the files to ask about {client}")
         object.__setattr__(self, "client", client)
         object.__setattr__(self, "files", files)
-        if extra := known(client).flags:
-            object.__setattr__(self, "flags", [*(self.flags or ()), *extra])
 
 
 def run(

@@ -10,6 +10,9 @@ and leaves out copies that LLVM did not take apart (see `reader.functions`).
     %u = alloca i32, align 4                       %u = alloca i32, align 4
     store i32 -1431655766, ptr %u, !annotation =>  call @llvm.memcpy(%u, @kleene.unset, 4)
 
+Where scopes are tidied up when they are left, only variables are filled, and not the result of the
+function: which way leads where is a number there, and on ways that go on there is no result yet.
+
 A declaration that is jumped over fills nothing. So a local is also filled where its storage begins,
 unless that block of the function assigns it before all else. Behind that block `lifetime.start`
 stands before a copy, for variables that stay in memory: it says that the value is gone.
@@ -44,6 +47,9 @@ _DEFINED_TYPE = re.compile(rf"^{_NAME} = type [^\n]+\n", re.MULTILINE)
 _VECTOR = re.compile(r"<(\d+) x ([^<>]+)>")
 _EXTENDED = "x86_fp80"  # an alloca of one is larger than what is stored there
 _EXTENDED_BYTES = 10
+_VARIABLE = re.compile(rf"#dbg_declare\(ptr ({_NAME}),")
+_CXX = "language: DW_LANG_C_plus_plus"
+_RESTORES = "@llvm.stackrestore"
 _PART = re.compile(
     rf"  ({_NAME}) = getelementptr (?:inbounds )?i8, ptr ({_NAME}), i64 \d+(?:, ![^\n]*)?\n"
 )
@@ -71,7 +77,7 @@ def with_unset(text: str, sizes_of: SizesOf) -> str:
     found = _NOTE.search(text)
     note = re.compile(rf"!annotation !{found[1]}(?!\d)") if found else None
     parts = list(_parts(text))
-    filler = _Filler(note, _sizes(parts, note, sizes_of))
+    filler = _Filler(note, _sizes(parts, note, sizes_of), _CXX in text)
     parts[1::2] = [filler.function(body) for body in parts[1::2]]
     if filler.sources:
         parts[0] = _without_patterns(parts, filler.sources)
@@ -140,8 +146,8 @@ class _Filler:
         begins: whether a variable begins again.
     """
 
-    def __init__(self, note: re.Pattern[str] | None, sizes: dict[str, int]) -> None:
-        self._note, self._sizes = note, sizes
+    def __init__(self, note: re.Pattern[str] | None, sizes: dict[str, int], is_cxx: bool) -> None:
+        self._note, self._sizes, self._is_cxx = note, sizes, is_cxx
         self.sources: set[str] = set()
         self.widths: set[str] = set()
         self.begins = False
@@ -153,6 +159,9 @@ class _Filler:
         end = body.find("\n\n") + 1
         first, rest = (body[:end], body[end:]) if end else (body, "")
         sizes = {name: self._sizes.get(type_, 0) for name, type_ in _ALLOCA.findall(first)}
+        if self._is_cxx or _RESTORES in body:
+            variables = set(_VARIABLE.findall(body))
+            sizes = {name: size for name, size in sizes.items() if name in variables}
         changed = self._entry(first, sizes)
         if self._note is None or not self._note.search(rest):
             return changed + rest

@@ -27,11 +27,10 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """A question: what it asks, in one sentence, what answers it, and how sources are compiled."""
+    """A question: what it asks, in one sentence, and what answers it."""
 
     summary: str
     answer: Callable[[Context], Answer]
-    flags: tuple[str, ...] = ()
 
 
 def available() -> list[str]:

@@ -1,9 +1,6 @@
 """Which variables are used before they have a value?
 
-Evidence is an undefined value that reaches a use on some path. Locals whose address is not taken
-become registers before the analysis, and LLVM then drops undefined values that meet others: sources
-are to be compiled with `-ftrivial-auto-var-init=pattern`, by which locals start as bytes 0xAA: what
-has these was not assigned. Constants of these bytes that are used as masks are left out.
+Evidence is an undefined value that reaches a use on some path.
 
 A write that may assign a variable in memory, a call that gets its address among them, counts as an
 assignment. A call that gets the variable's address, and whose callee reads and never writes it, is
@@ -28,8 +25,13 @@ from kleene.analyses.dataflow.evidence import (
     steps,
     undefined_constants,
 )
+from kleene.analyses.dataflow.values_needed import (
+    are_words,
+    must_have_values,
+    temporaries,
+)
 from kleene.base.arrays import I64, Bools, Ints, distinct, ragged
-from kleene.ir.codes import BINARY, CALLS, CASTS, ConstantKind, Opcode, TypeKind, ValueKind
+from kleene.ir.codes import BINARY, CALLS, CASTS, Opcode, TypeKind, ValueKind
 from kleene.results import Finding, Location
 from kleene.transforms.memory_ssa import MemorySSA
 from kleene.transforms.splitting import NameKind
@@ -44,11 +46,10 @@ def findings(context: Context) -> Iterator[Finding]:
     """Yield a finding for each use of what may be undefined."""
     graph, program, table = context.data, context.program, context.program.instructions
     gen = np.zeros(graph.n_names, bool)
-    patterns = pattern_constants(context)
-    gen[patterns] = True
+    gen[undefined_constants(context)] = True
     gen[_unwritten(context)] = True
-    gen[_filled(context)] = True
     kill = _assigned(context)
+    kill[_temporaries(context)] = True
     kill[program.bases[ValueKind.ARGUMENT] : program.bases[ValueKind.BLOCK]] = True
     kill[graph.first_result : graph.first_result + len(program.function_table)] = True
     along = EdgeKind.SAME | EdgeKind.CAST
@@ -58,29 +59,13 @@ def findings(context: Context) -> Iterator[Finding]:
         gen[behind[left]] = True
         evidence = Evidence(context, graph, gen, kill, along)
     owner = np.repeat(np.arange(len(table)), np.diff(table.offsets))
-    place = np.arange(len(owner)) - table.offsets[owner]
-    opcode = table.opcode[owner]
-    uses = np.isin(opcode, [*BINARY, *(CASTS - {Opcode.BITCAST}), Opcode.ICMP, Opcode.FCMP,
-                            Opcode.GETELEMENTPTR])  # fmt: skip
-    # What is switched on, not the cases: 0xAA may be one of them.
-    uses |= np.isin(opcode, (Opcode.BR, Opcode.SWITCH, Opcode.SELECT)) & (place == 0)
-    uses |= (opcode == Opcode.LOAD) | ((opcode == Opcode.STORE) & (place == 1))
-    # Reading a variable to pass or return it is a use as well: what becomes of it is not followed.
-    uses |= np.isin(opcode, list(CALLS)) & (place > 0) & ~_is_note(context)[owner]
-    uses |= opcode == Opcode.RET
+    computes = np.isin(table.opcode, [*BINARY, *(CASTS - {Opcode.BITCAST})])
+    uses = must_have_values(program) | (computes & ~are_words(program))[owner]
     names = context.split.operand.astype(np.int64)
     rows = np.flatnonzero(uses & context.block_is_reached[table.block[owner]])
-    undefined = np.zeros(graph.n_names, bool)
-    undefined[undefined_constants(context)] = True
-    # Compilers pass and return undefined constants where nobody reads them.
-    hands_on = np.isin(opcode, [*CALLS, Opcode.RET])
-    rows = rows[evidence.has(names[rows]) | (undefined[names[rows]] & ~hands_on[rows])]
+    rows = rows[evidence.has(names[rows])]
     kinds = program.types.kind[program.value_types[table.operands[rows]]]
     rows = rows[np.isin(kinds, (TypeKind.INT, TypeKind.POINTER, TypeKind.FLOAT))]
-    # Masks of these bytes are not unusual.
-    is_mask = np.isin(opcode, (Opcode.AND, Opcode.OR, Opcode.XOR, Opcode.ICMP, Opcode.STORE))
-    rows = rows[~(is_mask[rows] & np.isin(names[rows], patterns))]
-    rows = rows[~_is_insertion(context)[owner[rows]]]
     uses_of = [(int(owner[at]), int(names[at])) for at in rows.tolist()]
     uses_of += _read_by_calls(context, evidence)
     seen = set()
@@ -89,21 +74,26 @@ def findings(context: Context) -> Iterator[Finding]:
         if span is None or (span.file, span.line) in seen:
             continue
         seen.add((span.file, span.line))
-        is_known = name >= 0 and not undefined[name]
-        way = evidence.path(name) if is_known else Path(name, [], [], {})
+        way = evidence.path(name) if name >= 0 else Path(name, [], [], {})
         path = [*steps(context, way, row, "no value"), Location(span, "it is used")]
         what = "a variable"
         if 0 <= name < context.split.n_names:
-            what = _what(context, int(context.split.value_of(np.array([name]))[0]))
+            what = _what(context, row, int(context.split.value_of(np.array([name]))[0]))
         function = program.functions[int(program.instruction_function[row])].name
         message = f"{what} may be used before it has a value"
         yield Finding(rules.UNINITIALISED, span, message, function, path=tuple(path))
 
 
-def _what(context: Context, value: int) -> str:
+def _what(context: Context, user: int, value: int) -> str:
     """Return what a value is in the source: a variable, or a part of one that is in memory."""
     program, table = context.program, context.program.instructions
     first = program.bases[ValueKind.INSTRUCTION]
+    if program.locate(value)[0] == ValueKind.CONSTANT:
+        variables = np.array(program.variable_rows_of(value), np.int64)
+        function = program.instruction_function[user]
+        variables = variables[program.variables.function[variables] == function]
+        symbols = program.variables.name[variables].tolist()
+        return f"'{program.strings[symbols[0]]}'" if len(set(symbols)) == 1 else "a variable"
     if called := program.variables_of(value):
         return f"'{called[0]}'"
     row, is_part = value - first, False
@@ -115,42 +105,6 @@ def _what(context: Context, value: int) -> str:
         if is_local and (called := program.variables_of(first + row)):
             return f"a part of '{called[0]}'" if is_part else f"'{called[0]}'"
     return "a variable"
-
-
-def _is_insertion(context: Context) -> Bools:
-    """Return which instructions clear bits of a word for others to be put there.
-
-    So bit-fields are assigned, and parts of a variable that is taken apart are put together, from
-    a word of which nothing is defined yet: `(undef & 0xff) | (high << 8)`, then
-    `(that & ~0xff) | low`.
-    """
-    program, table = context.program, context.program.instructions
-    offsets, users = program.users
-    is_or = np.concatenate((table.opcode == Opcode.OR, [False]))
-    first = program.bases[ValueKind.INSTRUCTION]
-    rows = np.flatnonzero(table.opcode == Opcode.AND)
-    owner, place = ragged(offsets[first + rows], offsets[first + rows + 1])
-    other = np.bincount(owner, ~is_or[users[place]], minlength=len(rows)) > 0
-    found = np.zeros(len(table), bool)
-    found[rows[~other]] = True
-    return found
-
-
-def pattern_constants(context: Context) -> I64:
-    """Return the constants whose bytes are all 0xAA: what locals start as."""
-    program, table = context.program, context.program.constants
-    types = program.types
-    bits = np.where(types.kind[table.type] == TypeKind.INT, types.bits[table.type], 0)
-    mask = np.where(bits < 64, (1 << np.minimum(bits, 62)) - 1, -1)
-    pattern = np.int64(-0x5555555555555556) & mask
-    found = (table.kind == ConstantKind.INT) & (bits >= 8) & (table.payload & mask == pattern)
-    expressions = np.flatnonzero(table.kind == ConstantKind.EXPRESSION)
-    inner = table.operands[np.minimum(table.offsets[expressions], len(table.operands) - 1)]
-    is_address = table.opcode[expressions] == Opcode.INTTOPTR
-    first = program.bases[ValueKind.CONSTANT]
-    inside = is_address & (inner >= first) & (inner < first + len(table))
-    found[expressions[inside]] = found[inner[inside] - first]
-    return first + np.flatnonzero(found)
 
 
 def _assigned(context: Context) -> Bools:
@@ -167,7 +121,7 @@ def _assigned(context: Context) -> Bools:
     is_call = np.zeros(len(row), bool)
     opcode = context.program.instructions.opcode
     is_call[row >= 0] = np.isin(opcode[row[row >= 0]], list(CALLS))
-    is_call[is_call] = ~_fills_with_pattern(context)[row[is_call]]
+    is_call[is_call] = ~context.program.begins_storage[row[is_call]]
     found[graph.first_memory + first + np.flatnonzero(is_call)] = True
     return found
 
@@ -291,42 +245,20 @@ def _is_undefined(context: Context, evidence: Evidence, memory: MemorySSA, name:
         elif one >= memory.n_variables:
             row = int(memory.writes.instruction[one - memory.n_variables])
             stored = int(context.split.operand[table.offsets[row]])
-            if table.opcode[row] == Opcode.ALLOCA or _fills_with_pattern(context)[row]:
+            if context.program.begins_storage[row]:
                 return True
             if table.opcode[row] == Opcode.STORE and evidence.has(np.array([stored]))[0]:
                 return True
     return False
 
 
-def _fills_with_pattern(context: Context) -> Bools:
-    """Return which instructions make a variable bytes of 0xAA."""
-    if "fills_with_pattern" in context.__dict__:
-        found: Bools = context.__dict__["fills_with_pattern"]
-        return found
-    program, table, known = context.program, context.program.instructions, context.program.constants
-    rows = np.flatnonzero(np.isin(table.opcode, list(CALLS)))
-    callee = table.operands[table.offsets[rows]]
-    rows, callee = rows[callee < len(program.globals)], callee[callee < len(program.globals)]
-    rows = rows[program.strings.begin_with(program.globals.name[callee], b"llvm.memset.")]
-    constant = table.operands[table.offsets[rows] + 2] - program.bases[ValueKind.CONSTANT]
-    is_known = (constant >= 0) & (constant < len(known))
-    rows, constant = rows[is_known], constant[is_known]
-    is_fill = (known.kind[constant] == ConstantKind.INT) & (known.payload[constant] & 0xFF == 0xAA)
-    found = np.zeros(len(table), bool)
-    found[rows[is_fill]] = True
-    context.__dict__["fills_with_pattern"] = found
-    return found
-
-
-def _filled(context: Context) -> I64:
-    """Return the names of variables in memory that were filled with bytes of 0xAA."""
-    graph, memory = context.data, context.data.memory
-    first = memory.n_names - memory.memory.names.n_names
-    rows = memory.instruction[first:]
-    chosen = rows >= 0
-    chosen[chosen] = _fills_with_pattern(context)[rows[chosen]]
-    found: I64 = graph.first_memory + first + np.flatnonzero(chosen)
-    return found
+def _temporaries(context: Context) -> I64:
+    """Return the names of φ that LLVM made of what has no name in the source, and no value yet."""
+    first, split = context.program.bases[ValueKind.INSTRUCTION], context.split
+    values = split.value_of(np.arange(split.n_names))
+    rows = np.maximum(values - first, 0)
+    is_one = (values >= first) & temporaries(context.program)[rows]
+    return np.flatnonzero(is_one)
 
 
 def _unwritten(context: Context) -> I64:
@@ -340,37 +272,31 @@ def _unwritten(context: Context) -> I64:
     versions = memory.memory
     first = memory.n_names - versions.names.n_names
     variable = versions.names.variable[found - graph.first_memory - first]
-    table = context.program.instructions
-    is_write = table.opcode[versions.writes.instruction] != Opcode.ALLOCA
+    is_write = ~context.program.begins_storage[versions.writes.instruction]
     written = np.zeros(versions.n_variables, bool)
     written[versions.writes.variable[is_write]] = True
-    stride = context.points_to.system.locations.stride
-    members = context.points_to.regions.members
-    single = np.array(
-        [
-            len(versions.locations[v]) == 1
-            and len(members[int(versions.locations[v][0])]) == 1
-            and not stride[members[int(versions.locations[v][0])][0]]
-            for v in variable.tolist()
-        ],
-        bool,
-    )
+    locations, members = context.points_to.system.locations, context.points_to.regions.members
+    single, filled = np.zeros(len(found), bool), _filled_by_index(context)
+    for place, one in enumerate(variable.tolist()):
+        regions = versions.locations[one]
+        objects = members[int(regions[0])] if len(regions) == 1 else regions[:0]
+        if len(objects) == 1 and not locations.stride[objects[0]]:
+            single[place] = int(locations.allocation[objects[0]]) not in filled
+        elif len(regions) == 1:
+            written[one] |= not filled.isdisjoint(locations.allocation[objects].tolist())
     return found[single | ~written[variable]] if len(found) else found
 
 
-def _is_note(context: Context) -> Bools:
-    """Return which instructions are calls of LLVM's own functions."""
-    program, table = context.program, context.program.instructions
-    found = np.zeros(len(table), bool)
-    rows = np.flatnonzero(np.isin(table.opcode, list(CALLS)))
-    callee = table.operands[table.offsets[rows]]
-    rows, callee = rows[callee < len(program.globals)], callee[callee < len(program.globals)]
-    found[rows[program.strings.begin_with(program.globals.name[callee], b"llvm.")]] = True
+def _filled_by_index(context: Context) -> set[int]:
+    """Return the allocations to elements of which something is stored by an index."""
+    solution, locations = context.points_to.solution, context.points_to.system.locations
+    table = context.program.instructions
+    pointers = distinct(table.operands[table.offsets[:-1][table.opcode == Opcode.STORE] + 1])
+    found: set[int] = set()
+    for row in distinct(solution.row_of[pointers]).tolist():
+        objects = solution.rows.objects(row)
+        found.update(locations.allocation[objects[locations.stride[objects] != 0]].tolist())
     return found
 
 
-CLIENT = Client(
-    "Which variables may be used before they have a value?",
-    answer,
-    flags=("-ftrivial-auto-var-init=pattern",),
-)
+CLIENT = Client("Which variables may be used before they have a value?", answer)

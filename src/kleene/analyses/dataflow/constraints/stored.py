@@ -122,7 +122,7 @@ def _versions(w: Writer, versions: Versions, ever: I64, cell_loads: I64, read: I
     for wide in distinct(width).tolist():  # floating-point numbers, parts of structs
         strange = is_store & ~fits & (width[writes.variable] == wide)
         written[strange] = _constant_name(w, _ANY_VALUE, 0, wide)
-        made = w.table.opcode[writes.instruction] == Opcode.ALLOCA
+        made = w.program.begins_storage[writes.instruction]
         made &= width[writes.variable] == wide
         written[made] = _constant_name(w, _NO_VALUE, 0, wide)
     is_weak = writes.before >= 0

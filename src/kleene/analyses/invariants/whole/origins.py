@@ -12,8 +12,13 @@ from functools import cached_property
 import numpy as np
 
 from kleene.analyses.dataflow.context import Context
+from kleene.analyses.dataflow.values_needed import (
+    PASSES_ON,
+    are_words,
+    must_have_values,
+    temporaries,
+)
 from kleene.analyses.invariants.library import calls_by_model
-from kleene.analyses.invariants.undefined import PASSES_ON, are_words, must_have_values
 from kleene.analyses.invariants.whole.addresses import address_sums
 from kleene.analyses.invariants.whole.flow import Flow
 from kleene.analyses.invariants.whole.pointers import Pointers
@@ -191,6 +196,8 @@ class Origins:
         phis = np.flatnonzero((opcode == Opcode.PHI) & (place % 2 == 0))
         before = table.operands[phis + 1] - self.program.bases[ValueKind.BLOCK]
         phis = phis[self.flow.are_edges(before, table.block[owner[phis]])]
+        is_constant = table.operands[phis] < self.program.bases[ValueKind.ARGUMENT]
+        phis = phis[~(temporaries(self.program)[owner[phis]] & is_constant)]
         given = np.concatenate((chosen, phis))
         return table.operands[given].astype(np.int64), owner[given] + self.first
 

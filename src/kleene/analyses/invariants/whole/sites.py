@@ -13,13 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kleene.analyses.dataflow.context import Context
+from kleene.analyses.dataflow.values_needed import must_have_values
 from kleene.analyses.invariants.calls import assertion
 from kleene.analyses.invariants.checks import CheckKind
 from kleene.analyses.invariants.expressions import Kind
 from kleene.analyses.invariants.floats import fits_message
 from kleene.analyses.invariants.library import calls_by_model
 from kleene.analyses.invariants.models import Bound, Touch
-from kleene.analyses.invariants.undefined import must_have_values
 from kleene.analyses.invariants.whole.addresses import accesses, constant_numbers
 from kleene.analyses.invariants.whole.contents import Contents
 from kleene.analyses.invariants.whole.floats import FloatRanges, fit

@@ -198,16 +198,25 @@ def _accessed_bytes(solved: Solved, effects: EffectFinder) -> I64:
 
 
 def _made(solved: Solved, effects: EffectFinder, aliases: Aliases) -> tuple[I64, Rows]:
-    """Return the allocas of local variables that exist once, and the regions these are.
+    """Return where local variables that exist once begin, and the regions these are.
 
-    What was there before is gone: a variable begins undefined.
+    What was there before is gone: a variable begins undefined, and so it does where
+    `llvm.lifetime.start` says so.
     """
     program, table = solved.program, solved.system.allocations
     offsets = solved.system.problem.allocation_offsets
     is_one = aliases.is_made_once | (aliases.own_local >= 0)
     made = np.flatnonzero((table.kind == AllocationKind.STACK) & is_one)
     groups = _whole(effects.regions, *ragged(offsets[made], offsets[made + 1]), len(made))
-    return table.site[made].astype(np.int64) - program.bases[ValueKind.INSTRUCTION], groups
+    site, instructions = table.site[made].astype(np.int64), program.instructions
+    again = np.flatnonzero(program.begins_storage & (instructions.opcode != Opcode.ALLOCA))
+    address = instructions.operands[instructions.offsets[again] + 1]
+    order = np.argsort(site)
+    place = np.minimum(np.searchsorted(site[order], address), max(len(site) - 1, 0))
+    known = site[order][place] == address if len(site) else np.zeros(len(again), bool)
+    which = np.concatenate([np.arange(len(made)), order[place[known]]])
+    rows = np.concatenate([site - program.bases[ValueKind.INSTRUCTION], again[known]])
+    return rows, _taken(groups, which)
 
 
 def _stores(solved: Solved) -> Accesses:

@@ -1,0 +1,117 @@
+"""Which operands must have a value: C says that using one without is a fault.
+
+Such are what is computed, compared, branched on, converted or used as an address; and of a local by
+its name also what is passed to a parameter, returned or stored. A struct may be copied, passed and
+returned with members that have no value: LLVM's `noundef` tells a parameter of a scalar type from
+a part of such a struct.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+
+from kleene.base.arrays import Bools, Ints
+from kleene.ir import Program
+from kleene.ir.codes import CALLS, ArgumentFlag, Binding, GlobalFlag, Opcode, TypeKind, ValueKind
+
+_COMPUTES = (
+    Opcode.ADD, Opcode.SUB, Opcode.MUL, Opcode.UDIV, Opcode.SDIV, Opcode.UREM, Opcode.SREM,
+    Opcode.XOR, Opcode.ASHR, Opcode.ICMP, Opcode.SEXT, Opcode.GETELEMENTPTR,
+    Opcode.FADD, Opcode.FSUB, Opcode.FMUL, Opcode.FDIV, Opcode.FREM, Opcode.FNEG, Opcode.FCMP,
+    Opcode.SITOFP, Opcode.UITOFP, Opcode.FPTOSI, Opcode.FPTOUI, Opcode.FPEXT, Opcode.FPTRUNC,
+)  # fmt: skip
+_FIRST = (Opcode.BR, Opcode.SWITCH, Opcode.SELECT, Opcode.LOAD)  # of these the first operand
+# What has no value where an operand has none. LLVM puts parts of structs together by these, too.
+PASSES_ON = (
+    Opcode.TRUNC, Opcode.ZEXT, Opcode.AND, Opcode.OR, Opcode.SHL, Opcode.LSHR, Opcode.BITCAST,
+    Opcode.PTRTOINT, Opcode.INTTOPTR,
+)  # fmt: skip
+_SCALARS = (TypeKind.INT, TypeKind.POINTER, TypeKind.FLOAT)
+
+
+@lru_cache(maxsize=1)
+def must_have_values(program: Program) -> Bools:
+    """Return which operands of instructions must have a value."""
+    table, value = program.instructions, program.instructions.operands
+    owner = np.repeat(np.arange(len(table)), np.diff(table.offsets))
+    place, opcode = np.arange(len(owner)) - table.offsets[owner], table.opcode[owner]
+    found = np.isin(opcode, _COMPUTES)
+    found |= np.isin(opcode, _FIRST) & (place == 0)
+    found |= (opcode == Opcode.STORE) & ((place == 1) | _is_variable(program, is_whole=True)[value])
+    kind = program.types.kind[program.value_types[value]]
+    found |= (opcode == Opcode.RET) & np.isin(kind, _SCALARS)
+    calls = np.isin(opcode, list(CALLS))
+    found[calls] = np.isin(kind[calls], _SCALARS) & _is_passed_whole(
+        program, table.operands[table.offsets[owner[calls]]], place[calls]
+    )
+    return found
+
+
+def _is_passed_whole(program: Program, callee: Ints, place: Ints) -> Bools:
+    """Return which operands of calls are no parts of structs, of each the callee and its place."""
+    found = np.ones(len(callee), bool)
+    named = np.flatnonzero(callee < len(program.globals))
+    symbol, row = program.globals.name[callee[named]], program.globals.function[callee[named]]
+    is_llvm = program.strings.begin_with(symbol, b"llvm.")
+    found[named] = ~is_llvm | program.strings.begin_with(symbol, b"llvm.mem")
+    chosen = (row >= 0) & ~is_llvm & (place[named] > 0)
+    named, row = named[chosen], row[chosen]
+    offsets = program.function_table.argument_offsets
+    formal = offsets[row] + place[named] - 1
+    is_formal = formal < offsets[row + 1]
+    flags = program.arguments.flags[formal[is_formal]]
+    found[named[is_formal]] = flags & ArgumentFlag.NOUNDEF != 0
+    return found
+
+
+def _is_variable(program: Program, *, is_whole: bool) -> Bools:
+    """Return which values are those of a variable by its name, or also of a part of one."""
+    bindings = program.bindings
+    found = np.zeros(program.n_values, bool)
+    chosen = bindings.kind == Binding.VALUE
+    if is_whole:
+        chosen &= bindings.exact.astype(bool)
+    found[bindings.value[chosen]] = True
+    found[: program.bases[ValueKind.INSTRUCTION]] = False
+    return found
+
+
+@lru_cache(maxsize=1)
+def temporaries(program: Program) -> Bools:
+    """Return which φ, in C++, are not of a variable of the source.
+
+    Where scopes are tidied up when they are left, the result of a function that goes on has no
+    value yet, and gets one behind a test of where to go on: undefined constants in such a φ are
+    not read. A function of C++ that ends without a result ends the run.
+    """
+    table, first = program.instructions, program.bases[ValueKind.INSTRUCTION]
+    flags = program.globals.flags[program.function_table.value[program.instruction_function]]
+    found: Bools = (table.opcode == Opcode.PHI) & (flags & GlobalFlag.TYPE_TESTS != 0)
+    found &= ~_is_variable(program, is_whole=False)[first : first + len(table)]
+    return found
+
+
+@lru_cache(maxsize=1)
+def are_words(program: Program) -> Bools:
+    """Return which instructions make room for parts in a word, or put them there.
+
+    So bit-fields are assigned, and small structs passed: `(undef & 0xff) | (high << 8)`, then
+    `(that & ~0xff) | low`. The other parts of such a word may have a value or none.
+    """
+    table = program.instructions
+    offsets, users = program.users
+    is_or = np.concatenate((table.opcode == Opcode.OR, [False]))
+    first = program.bases[ValueKind.INSTRUCTION]
+    owner = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+    other = np.zeros(len(offsets) - 1, bool)
+    other[owner[~is_or[users]]] = True
+    found: Bools = (table.opcode == Opcode.AND) & ~other[first : first + len(table)]
+    places = table.offsets[:-1][table.opcode == Opcode.OR]
+    for place in (places, places + 1):
+        inner = table.operands[place].astype(np.int64) - first
+        is_room = (inner >= 0) & (table.opcode[np.maximum(inner, 0)] == Opcode.AND)
+        is_room &= found[np.maximum(inner, 0)]
+        found[np.flatnonzero(table.opcode == Opcode.OR)[is_room]] = True
+    return found
