@@ -229,7 +229,7 @@ def llvm(form: str) -> Callable[[bytes], None]:
         if form == "bitcode":
             bitcode.check("fuzz.bc", data)
         try:
-            raw = worker.build([Unit("fuzz", form, True, data)])  # type: ignore[arg-type]
+            raw, *_ = worker.build([Unit("fuzz", form, True, data)])  # type: ignore[arg-type]
         except UnicodeDecodeError:  # `worker.main` has words for it
             return
         reader.read(raw)

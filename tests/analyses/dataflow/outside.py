@@ -18,11 +18,10 @@ from pathlib import Path
 
 from kleene.analyses.dataflow.clients.dead_stores import unread
 from kleene.analyses.dataflow.context import Context
-from kleene.frontends.c import reader
+from kleene.frontends.c import reader, worker
 from kleene.frontends.c.compiler import Options
 from kleene.frontends.c.inputs import discover
 from kleene.frontends.c.units import gather
-from kleene.frontends.c.worker import build as link
 from kleene.ir import Program
 from tests.analyses.dataflow.observing import Observed, build, compiled, result_of, run, spoiled
 from tests.analyses.points_to.outside import commands_of, libraries_of, units_of
@@ -37,7 +36,7 @@ def load(database: Path) -> tuple[str, Program]:
         discover([str(database)]), options=Options(), cc=None, cache=NO_CACHE, jobs=None,
         normalise=True,
     )  # fmt: skip
-    raw = link(units)
+    raw, *_ = worker.build(units)
     return printed(raw), reader.read(raw)
 
 

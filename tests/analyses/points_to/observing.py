@@ -10,11 +10,10 @@ import pytest
 
 from kleene.analyses.points_to import PointsTo
 from kleene.analyses.points_to.memory_model import ConstraintSystem
-from kleene.frontends.c import reader
+from kleene.frontends.c import reader, worker
 from kleene.frontends.c.compiler import Options
 from kleene.frontends.c.inputs import discover
 from kleene.frontends.c.units import gather
-from kleene.frontends.c.worker import build as link
 from kleene.ir import Program
 from kleene.runtime import pointer_trace
 from kleene.runtime.pointer_trace import Run
@@ -46,7 +45,7 @@ def load(*sources: Path, options: Options | None = None) -> Loaded:
         jobs=None,
         normalise=False,
     )
-    raw = link(units)
+    raw, *_ = worker.build(units)
     needs_cxx = any(source.suffix == ".cpp" for source in sources)
     return Loaded(printed(raw), reader.read(raw), needs_cxx)
 

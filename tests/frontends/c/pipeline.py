@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -50,8 +51,26 @@ def bitcode(text: str) -> bytes:
 
 
 def printed(raw: bytes) -> str:
-    """Return what LLVM prints of bitcode, in a context of its own, where no name is taken."""
-    return str(llvm.parse_bitcode(raw, llvm.create_context()))
+    """Return what LLVM prints of bitcode, in a context of its own, where no name is taken.
+
+    Loads from `@kleene.unset` are `undef`, as the reader has them.
+    """
+    return without_unset(str(llvm.parse_bitcode(raw, llvm.create_context())))
+
+
+def without_unset(text: str) -> str:
+    """Return LLVM's text of a module without `@kleene.unset`, copies of it, and loads."""
+    text = re.sub(r"\n@kleene\.unset = [^\n]*", "", text)
+    text = re.sub(r"\n  (?:tail )?call void @llvm\.memcpy[^\n]*@kleene\.unset[^\n]*", "", text)
+    functions = re.split(r"(?=\ndefine )", text)
+    for number, function in enumerate(functions):
+        pattern = r"\n  (%\S+) = load [^\n]*@kleene\.unset[^\n]*"
+        names = re.findall(pattern, function)
+        function = re.sub(pattern, "", function)
+        for name in names:
+            function = re.sub(rf"{re.escape(name)}(?![-\w.$])", "undef", function)
+        functions[number] = function
+    return "".join(functions)
 
 
 def problem(*paths: object, **options: object) -> SourceError:

@@ -73,6 +73,8 @@ class _FunctionLowering:
         self._builder = FlatFunctionBuilder(program, name, readings, wraps=wraps)
         self._program, self._table = program, program.instructions
         self._values, self.flat = self._builder.values, self._builder.flat
+        is_copied = program.passed.passing == Passing.BYVAL
+        self._copied = set(program.passed.operand[is_copied].tolist())
         self._undefined = UndefinedValues(self._builder)
         self._instructions = InstructionLowering(self._builder, self._undefined)
         self._lay(function, None, (), -1, None)
@@ -296,8 +298,10 @@ class _FunctionLowering:
         function = self._callee(operands[0], len(arguments), context)
         if function is not None:
             return self._lay_call(block, context, row, function, arguments)
-        for one in arguments:
-            self._builder.expose(context, one)
+        at = int(self._table.offsets[row]) + 1
+        for place, one in enumerate(arguments, at):
+            if place not in self._copied:  # a struct that is passed by value
+                self._builder.expose(context, one)
         self._builder.emit(block, Escape())
         if operands[0] >= len(self._program.globals) or self._has_body(operands[0]):
             self._builder.emit(block, MayFree(None))

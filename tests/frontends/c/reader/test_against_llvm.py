@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import llvmlite.binding as llvm
@@ -23,7 +22,7 @@ from kleene.ir.codes import (
 )
 from kleene.ir.program import Program
 from kleene.ir.verifier import verify
-from tests.frontends.c.pipeline import bitcode, raw_of
+from tests.frontends.c.pipeline import bitcode, printed, raw_of
 from tests.frontends.c.reader.comparison import Comparison
 from tests.frontends.c.reader.llvm_text import LlvmText
 
@@ -36,8 +35,7 @@ N_FUNCTIONS = 150  # of a large program: LLVM's objects cost 40 µs an instructi
 def compared(raw: bytes) -> Program:
     """Return the program of our LLVM's bitcode after comparing all of it."""
     program = reader.read(raw)
-    text = str(llvm.parse_bitcode(raw, llvm.create_context()))
-    module = llvm.parse_assembly(without_unset(text), llvm.create_context())
+    module = llvm.parse_assembly(printed(raw), llvm.create_context())
     comparison = Comparison(program, module, words=True)
     comparison.check()
     assert comparison.n_compared == len(program.instructions) > 0
@@ -45,21 +43,6 @@ def compared(raw: bytes) -> Program:
     assert comparison.n_bindings == len(program.bindings)
     verify(program)
     return program
-
-
-def without_unset(text: str) -> str:
-    """Return LLVM's text of a module in which loads from `@kleene.unset` are `undef`."""
-    text = re.sub(r"\n@kleene\.unset = [^\n]*", "", text)
-    text = re.sub(r"\n  (?:tail )?call void @llvm\.memcpy[^\n]*@kleene\.unset[^\n]*", "", text)
-    functions = re.split(r"(?=\ndefine )", text)
-    for number, function in enumerate(functions):
-        pattern = r"\n  (%\S+) = load [^\n]*@kleene\.unset[^\n]*"
-        names = re.findall(pattern, function)
-        function = re.sub(pattern, "", function)
-        for name in names:
-            function = re.sub(rf"{re.escape(name)}(?![-\w.$])", "undef", function)
-        functions[number] = function
-    return "".join(functions)
 
 
 @pytest.fixture(scope="module")
@@ -109,6 +92,7 @@ def test_arguments(museum: Program) -> None:
     function = museum.functions["everything"].row
     rows = slice(*offsets[function : function + 2])
     promises = ArgumentFlag.NOALIAS | ArgumentFlag.READ_ONLY | ArgumentFlag.NOCAPTURE
+    promises |= ArgumentFlag.NOUNDEF
     assert table.flags[rows].tolist() == [promises, 0, 0, ArgumentFlag.SIGN_EXTENDED, 0]
     direct = Passing.DIRECT
     assert table.passing[rows].tolist() == [direct, Passing.SRET, Passing.BYVAL, direct, direct]
