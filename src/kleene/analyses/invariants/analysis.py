@@ -38,7 +38,6 @@ _FLOATS = "floating-point numbers have the precision of their types, and small o
 _STRINGS_END = "strings that the C library reads in unknown objects and in fields end there"
 _ARGUMENTS = "arguments of main are strings, also where the program has written to these"
 _WRAPS = "signed overflow wraps around"
-_MERGED = "a local that has a value on some paths only has one of those"  # as phi(undef, x) is x
 _MOST_INSTRUCTIONS = 3_000  # more are not interpreted function by function: some ms for each
 _WHOLE_DOMAINS = DOMAINS[:2]
 _READS_END = "a run ends where it reads storage that has no value, which is checked"
@@ -183,8 +182,7 @@ class Invariants:
         )
         arguments = [_ARGUMENTS] * has_arguments
         strings, floats = [_STRINGS_END] * has_strings, [_FLOATS] * has_floats
-        merged = [_MERGED] * self._is_wanted(CheckKind.UNINITIALISED)
-        return (overflow, _ENDS, *merged, *strings, *arguments, *floats)
+        return (overflow, _ENDS, *strings, *arguments, *floats)
 
     def _check(
         self, program: Program, site: Site, verdict: Verdict, by: str, state: str, lost: str

@@ -35,8 +35,10 @@ _NOTE = re.compile(r'^!(\d+) = !\{!"auto-init"\}$', re.MULTILINE)
 _ALLOCA = re.compile(
     rf"^  ({_NAME}) = alloca ([^\n]+?)(?:, align \d+)?(?:, ![^\n]*)?$", re.MULTILINE
 )
+_SCALAR = r"i\d+|ptr|half|bfloat|float|double|x86_fp80|fp128|ppc_fp128|<\d+ x [^<> ]+>"
+_SIZELESS = re.compile(r"addrspace\(|target\(|vscale ")
 _LENGTH = re.compile(r", i\d+ [^\],}>]+$")  # an array whose length is computed, or an alloca()
-_STORE = re.compile(rf"  store (<[^>]+>|\S+) ([^\n]+), ptr ({_NAME})(?:, align \d+)?(?:, !.*)?\n")
+_STORE = re.compile(rf"  store ({_SCALAR}) ([^\n]+), ptr ({_NAME})(?:, align \d+)?(?:, !.*)?\n")
 _FILL = re.compile(
     rf"  call void @llvm\.mem(?:cpy|set)[\w.]*\(ptr (?:align \d+ )?({_NAME}), "
     r"([^\n]*), (i\d+) ([^,\n]+), i1 false\)[^\n]*\n"
@@ -114,7 +116,7 @@ def _sizes(parts: Sequence[str], note: re.Pattern[str] | None, sizes_of: SizesOf
             for line in _annotated(body, note)
             if (store := _STORE.fullmatch(line))
         }
-    types = sorted(one for one in found if not _LENGTH.search(one) and "addrspace(" not in one)
+    types = sorted(one for one in found if not _LENGTH.search(one) and not _SIZELESS.search(one))
     vectors = {one: vector for one in types if (vector := _VECTOR.fullmatch(one))}
     defined = "".join(one[0] for part in parts[::2] for one in _DEFINED_TYPE.finditer(part))
     asked = [vectors[one][2] if one in vectors else one for one in types]
