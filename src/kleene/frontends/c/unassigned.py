@@ -26,7 +26,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from kleene.frontends.c.exchange import UNSET
 
-VERSION = 1  # of the code that comes out: to be raised whenever it changes
+VERSION = 2  # of the code that comes out: to be raised whenever it changes
 # Take LLVM's text with types of a module and the names of some of them, and return their sizes.
 SizesOf = Callable[[str, Sequence[str]], list[int]]
 
@@ -50,6 +50,9 @@ _VECTOR = re.compile(r"<(\d+) x ([^<>]+)>")
 _EXTENDED = "x86_fp80"  # an alloca of one is larger than what is stored there
 _EXTENDED_BYTES = 10
 _VARIABLE = re.compile(rf"#dbg_declare\(ptr ({_NAME}),")
+_TERMINATOR = re.compile(
+    rf"  (?:{_NAME} = )?(?:br|switch|ret|indirectbr|invoke|callbr|resume|unreachable|catchswitch)\b"
+)
 _CXX = "language: DW_LANG_C_plus_plus"
 _RESTORES = "@llvm.stackrestore"
 _PART = re.compile(
@@ -172,28 +175,30 @@ class _Filler:
     def _entry(self, block: str, sizes: dict[str, int]) -> str:
         """Return the block that begins a function, where storage begins.
 
-        A local is filled there unless it is stored to, or filled by its declaration, before all
-        else in the block.
+        A local is filled in front of the first use there, or at the end, unless it is stored to, or
+        filled by its declaration, before all else in the block.
         """
         lines = block.splitlines(keepends=True)
         if self._note and self._note.search(block):
             lines = self._replaced(lines, sizes, False)
-        begins, mentioned, unset = dict[str, int](), set[str](), set[str]()
+        copies: dict[int, str] = {}  # what comes in front of lines
+        waiting, last = set(sizes), len(lines)
         for number, line in enumerate(lines):
-            if found := _ALLOCA.match(line):
-                begins[found[1]] = number
-            elif not line.startswith("    #"):  # a debug record
-                names = {name for name in _MENTION.findall(line) if name in sizes} - mentioned
-                mentioned |= names
-                stored = _STORE.fullmatch(line)
-                if stored and stored[3] not in _MENTION.findall(stored[2]):
-                    names.discard(stored[3])
-                elif UNSET in line:
-                    continue
-                unset |= names
-        for name in unset | (sizes.keys() - mentioned):
-            lines[begins[name]] += self._copy(name, "i64", sizes[name])
-        return "".join(lines)
+            if line.startswith("    #") or _ALLOCA.match(line):  # a debug record
+                continue
+            last = number if _TERMINATOR.match(line) else last
+            names = {name for name in _MENTION.findall(line) if name in waiting}
+            waiting -= names
+            stored = _STORE.fullmatch(line)
+            if stored and stored[3] not in _MENTION.findall(stored[2]):
+                names.discard(stored[3])
+            if UNSET not in line:
+                copies[number] = "".join(
+                    self._copy(one, "i64", sizes[one]) for one in sorted(names)
+                )
+        rest = (self._copy(name, "i64", sizes[name]) for name in sizes if name in waiting)
+        copies[last] = copies.get(last, "") + "".join(rest)
+        return "".join(copies.get(number, "") + line for number, line in enumerate(lines))
 
     def _without_loop(self, loop: re.Match[str]) -> str:
         """Return what stands for a loop that fills an array where its storage begins."""
