@@ -46,6 +46,19 @@ def test_verdicts_are_as_expected(result: InvariantsResult) -> None:
     assert not wrong_verdicts(result, CHECKS)
 
 
+def test_accesses_outside_of_locals_are_seen() -> None:
+    file = CHECKS.with_name("beyond_locals.c")
+    program = load(file)
+    assert not wrong_verdicts(program.invariants(whole_program=False), file)
+    open_ = {
+        one.span.line
+        for one in program.invariants(whole_program=True).check_results(["bounds"])
+        if one.span is not None and not one.is_proved
+    }
+    lines = file.read_text().splitlines()
+    assert open_ == {n for n, line in enumerate(lines, 1) if re.search("fails|may fail", line)}
+
+
 def test_cheaper_domains_prove_less_and_nothing_else(program: Program) -> None:
     before: set[tuple[int, str]] = set()
     found: list[int] = []

@@ -25,6 +25,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 
 from kleene.frontends.c.exchange import UNSET
+from kleene.frontends.c.kept import Fields, Keeper, with_marks
 
 VERSION = 2  # of the code that comes out: to be raised whenever it changes
 # Take LLVM's text with types of a module and the names of some of them, and return their sizes.
@@ -82,8 +83,14 @@ def with_unset(text: str, sizes_of: SizesOf) -> str:
     found = _NOTE.search(text)
     note = re.compile(rf"!annotation !{found[1]}(?!\d)") if found else None
     parts = list(_parts(text))
-    filler = _Filler(note, _sizes(parts, note, sizes_of), _CXX in text)
-    parts[1::2] = [filler.function(body) for body in parts[1::2]]
+    fields = Fields("".join(parts[::2]))
+    keepers = [Keeper(body, dict(_ALLOCA.findall(_entry_of(body))), fields) for body in parts[1::2]]
+    sizes = _sizes(parts, note, set[str]().union(*(one.types for one in keepers)), sizes_of)
+    filler = _Filler(note, sizes, _CXX in text)
+    parts[1::2] = [
+        with_marks(filler.function(body), keeper.names(sizes))
+        for body, keeper in zip(parts[1::2], keepers, strict=True)
+    ]
     if filler.sources:
         parts[0] = _without_patterns(parts, filler.sources)
     changed = "".join(parts)
@@ -109,9 +116,17 @@ def _parts(text: str) -> Iterator[str]:
     yield text[place:]
 
 
-def _sizes(parts: Sequence[str], note: re.Pattern[str] | None, sizes_of: SizesOf) -> dict[str, int]:
-    """Return the bytes that are stored of each type that locals, or parts of them, have."""
-    found = {type_ for body in parts[1::2] for _, type_ in _ALLOCA.findall(body)}
+def _entry_of(body: str) -> str:
+    """Return the block that a function begins with."""
+    end = body.find("\n\n") + 1
+    return body[:end] if end else body
+
+
+def _sizes(
+    parts: Sequence[str], note: re.Pattern[str] | None, others: set[str], sizes_of: SizesOf
+) -> dict[str, int]:
+    """Return the bytes that are stored of types: of locals, of parts of them, and of others."""
+    found = others | {type_ for body in parts[1::2] for _, type_ in _ALLOCA.findall(body)}
     if note is not None:
         found |= {
             store[1]
@@ -161,8 +176,8 @@ class _Filler:
         """Return the body of a function in which every local is filled where it has no value."""
         if self._note and " = mul nuw " in body:
             body = _LOOP.sub(self._without_loop, body)
-        end = body.find("\n\n") + 1
-        first, rest = (body[:end], body[end:]) if end else (body, "")
+        first = _entry_of(body)
+        rest = body[len(first) :]
         sizes = {name: self._sizes.get(type_, 0) for name, type_ in _ALLOCA.findall(first)}
         if self._is_cxx or _RESTORES in body:
             variables = set(_VARIABLE.findall(body))

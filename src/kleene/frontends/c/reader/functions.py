@@ -51,7 +51,7 @@ from kleene.ir.codes import Opcode
 from kleene.kernels.pointers import as_pointers
 
 CALL, INVOKE, CALLBR = int(Opcode.CALL), int(Opcode.INVOKE), int(Opcode.CALLBR)
-LOAD = int(Opcode.LOAD)
+LOAD, STORE = int(Opcode.LOAD), int(Opcode.STORE)
 LAST_TERMINATOR = int(Opcode.CATCHSWITCH)
 
 
@@ -169,11 +169,14 @@ def opaque(h: Cells, m: Cells, row: int, code: int) -> None:
 
 @device_function
 def reads_unset(m: Cells, row: int) -> bool:
-    """Return whether an instruction loads from, or copies, `@kleene.unset` or bytes behind it."""
+    """Return whether an instruction loads from, or copies, `@kleene.unset` or bytes behind it.
+
+    Or stores there, which keeps locals in memory (`frontends.c.kept`).
+    """
     noinline()
     opcode = m[row + tables.I_OPCODE]
-    place = 0 if opcode == LOAD else 2  # behind a copy's callee and destination
-    if (opcode != LOAD and opcode != CALL) or (
+    place = 0 if opcode == LOAD else 1 if opcode == STORE else 2  # behind callee and destination
+    if (opcode != LOAD and opcode != STORE and opcode != CALL) or (
         m[tables.N_OPERANDS] <= m[row + tables.I_FIRST] + place
     ):
         return False
