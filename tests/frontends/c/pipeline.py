@@ -59,9 +59,10 @@ def printed(raw: bytes) -> str:
 
 
 def without_unset(text: str) -> str:
-    """Return LLVM's text of a module without `@kleene.unset`, copies of it, and loads."""
+    """Return LLVM's text of a module without `@kleene.unset`, copies of it, loads, and stores there."""
     text = re.sub(r"\n@kleene\.unset = [^\n]*", "", text)
     text = re.sub(r"\n  (?:tail )?call void @llvm\.memcpy[^\n]*@kleene\.unset[^\n]*", "", text)
+    text = re.sub(r"\n  store ptr [^\n]*, ptr @kleene\.unset[^\n]*", "", text)
     functions = re.split(r"(?=\ndefine )", text)
     for number, function in enumerate(functions):
         pattern = r"\n  (%\S+) = load [^\n]*@kleene\.unset[^\n]*"
