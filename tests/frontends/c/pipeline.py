@@ -59,7 +59,7 @@ def printed(raw: bytes) -> str:
 
 
 def without_unset(text: str) -> str:
-    """Return LLVM's text of a module without `@kleene.unset`, copies of it, loads, and stores there."""
+    """Return LLVM's text of a module without `@kleene.unset`, and what reads or writes it."""
     text = re.sub(r"\n@kleene\.unset = [^\n]*", "", text)
     text = re.sub(r"\n  (?:tail )?call void @llvm\.memcpy[^\n]*@kleene\.unset[^\n]*", "", text)
     text = re.sub(r"\n  store ptr [^\n]*, ptr @kleene\.unset[^\n]*", "", text)
