@@ -280,7 +280,10 @@ class TransferFunctions(MutableState):
         self.replace(component, m, scale)
 
     def _approximate(self, target: Variable, value: Linear) -> None:
-        """Bound an expression, and its sums and differences with each variable in it."""
+        """Bound an expression, and its sums and differences with each variable in it.
+
+        Of one that adds to the variable, by how much its bounds move is known, too.
+        """
         facts: list[Fact] = []
         for sign, line in ((1, self.above(value)), (-1, self.above(-value))):
             factors = dict(line.terms)
@@ -291,9 +294,25 @@ class TransferFunctions(MutableState):
                     if name != target and self.holds(fact):
                         more = factors | {name: factors.get(name, 0) + other}
                         facts.append((fact, self.upper(more.items()) + line.high))
-        self.forget(target)
+        moved = self._moved_by(target, value)
+        if moved is None or not self._follows(target, target, False):
+            self.forget(target)
+        else:
+            self._move(target, target, False, *moved)
         if not self.is_empty:
             self.impose(facts)
+
+    def _moved_by(self, target: Variable, value: Linear) -> tuple[Bound, Bound] | None:
+        """Return the bounds of what is added to a variable; None if that is not all, or unbounded.
+
+        All relations of x stay, by that much looser, after x := x + y.
+        """
+        if value.spread or dict(value.terms).get(target) != 1:
+            return None
+        rest = [(name, factor) for name, factor in value.terms if name != target]
+        low = value.low - self.upper([(name, -factor) for name, factor in rest])
+        high = value.high + self.upper(rest)
+        return None if inf in (-low, high) else (low, high)
 
     def become(self, target: Variable, value: Linear) -> None:
         """Keep the points where the variable may have the value of the expression."""

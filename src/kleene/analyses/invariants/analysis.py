@@ -13,9 +13,10 @@ import numpy as np
 from kleene.analyses.invariants.backward import Backward, first_loss
 from kleene.analyses.invariants.checks import CheckKind, CheckResult, Verdict
 from kleene.analyses.invariants.compile import Code, compile_function
-from kleene.analyses.invariants.expressions import show
+from kleene.analyses.invariants.expressions import Form, show
 from kleene.analyses.invariants.facts import facts_at
 from kleene.analyses.invariants.flat import Base, Site
+from kleene.analyses.invariants.gauges import gauges
 from kleene.analyses.invariants.instructions import PLAIN, SUPPOSED
 from kleene.analyses.invariants.library import calls_by_model, has_others, model_of
 from kleene.analyses.invariants.lower import lower
@@ -233,6 +234,7 @@ class Invariants:
         code = compile_function(program, flat)
         answer.notes += flat.notes
         found: dict[int, tuple[Verdict, str, str]] = {}
+        templates: tuple[Form, ...] = ()
         if flat.refused:
             name = program.functions[function].source_name or answer.name
             answer.notes.append(f"nothing is said of {name}: {flat.refused}")
@@ -240,7 +242,9 @@ class Invariants:
             if flat.refused:
                 break
             try:
-                run = Run(code, plan_of(code, domain), deadline_s)
+                if domain == "relational":
+                    templates = tuple(gauges(answer.runs[-1]))
+                run = Run(code, plan_of(code, domain, templates), deadline_s)
             except OutOfTimeError:
                 answer.notes.append(f"{domain} was given up after {self.time_s:g} s")
                 break

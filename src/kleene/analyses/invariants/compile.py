@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from kleene.analyses.invariants.expressions import (
     Condition,
@@ -24,6 +25,7 @@ from kleene.analyses.invariants.flat import Base, Cell, Edge, FlatFunction, Site
 from kleene.analyses.invariants.operations import Havoc, Operation
 from kleene.analyses.invariants.storage import name_of
 from kleene.analyses.invariants.strings import pointer_of
+from kleene.graphs import Graph, weak_topological_order
 from kleene.ir import Program
 from kleene.ir.codes import TypeKind
 
@@ -80,6 +82,22 @@ class Code:
     def sites(self) -> list[Site]:
         """The checks in it."""
         return self.flat.sites
+
+    @cached_property
+    def loops(self) -> dict[int, tuple[int, ...]]:
+        """The blocks of each loop, by its first: only edges back lead from later ones to earlier.
+
+        Loops inside of others stand behind them.
+        """
+        pairs = sorted({(step.source, step.target) for step in self.steps})
+        ends = [source for source, _ in pairs], [target for _, target in pairs]
+        order = weak_topological_order(Graph.from_edges(len(self.operations), *ends))
+        nodes = order.order.tolist()
+        return {
+            node: tuple(nodes[place:end])
+            for place, (node, end) in enumerate(zip(nodes, order.end.tolist(), strict=True))
+            if end > place
+        }
 
 
 def compile_function(program: Program, flat: FlatFunction) -> Code:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from kleene.algebra import Octagon
-from kleene.analyses.invariants.expressions import Form, Kind
+from kleene.analyses.invariants.expressions import Form, Kind, only
 
 Terms = tuple[tuple[int, int], ...]
 Templates = frozenset[int]
@@ -43,15 +44,29 @@ class Layout:
                 self.by_terms[form.scaled(sign).terms] = (key, sign)
             for used in form.keys:
                 self.using.setdefault(used, []).append(key)
+        self.relations = {key: tuple(self._relations(key)) for key in self.templates}
+
+    def _relations(self, template: int) -> Iterator[Form]:
+        """Yield forms that are 0: a template less its form, also in terms of another template."""
+        yield only(template).plus(self.templates[template], -1)
+        terms = self.templates[template].terms
+        others = frozenset(self.templates) - {template}
+        if (short := self.with_template(terms, others)) is not terms:
+            yield only(template).plus(Form(short), -1)
 
     def with_template(self, terms: Terms, usable: Templates | None = None) -> Terms:
-        """Return the same sum, shorter, with a template in it if there is one that does that."""
+        """Return the same sum with a template in it, if that makes it shorter or less steep."""
         if len(terms) < 2 or not self.templates:
             return terms
         best, wanted = terms, Form(terms)
         for known, (key, sign) in self.by_terms.items():
             if usable is None or key in usable:
                 rest = wanted.plus(Form(known), -1).terms
-                if len(rest) + 1 < len(best):
+                if _size((*rest, (key, sign))) < _size(best):
                     best = tuple(sorted((*rest, (key, sign))))
         return best
+
+
+def _size(terms: Terms) -> tuple[int, int]:
+    """Return how hard a sum is to bound: how many terms there are, and how large the factors."""
+    return len(terms), sum(abs(factor) for _, factor in terms)

@@ -228,6 +228,8 @@ class Numbers:
             self.relate(terms, bound)
         if not self.is_empty:
             self.propagate(form)
+        if self.layout.templates and not self.is_empty:
+            reductions.use_templates(self, form.keys)
         if self.layout.has_equalities and not self.is_empty:
             reductions.use_bound(self, form)
 

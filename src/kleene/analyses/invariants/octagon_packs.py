@@ -279,7 +279,7 @@ class OctagonPacks:
                 most if high == kind.high else min(high, most) if high < most else high,
             )
         pairs = zip(self.octagons, other.octagons, strict=True)
-        made.octagons = [a if a is b else a.narrow(b) for a, b in pairs]
+        made.octagons = [b for _, b in pairs]
         return made
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations
 from math import gcd
 
@@ -33,11 +33,11 @@ from kleene.analyses.invariants.operations import (
 )
 from kleene.analyses.invariants.partition import MOST_STATES
 from kleene.analyses.invariants.solve import Plan
-from kleene.graphs import Graph, weak_topological_order
 
 DOMAINS = ("interval", "octagon", "relational", "partitioned", "predicates")
 _LARGEST_PACK = 16
 _MOST_TEMPLATES = 6
+_MOST_GAUGES = 4
 _MOST_MARKS = 3
 _MOST_VALUES = 4  # of a flag
 _MOST_FLAGS = 4
@@ -47,12 +47,13 @@ _MOST_FIRST = 6  # thresholds that are assigned outside of edges
 _MOST_WAYS = 3  # blocks that are kept apart by the way to them
 
 
-def plan_of(code: Code, domain: str) -> Plan:
-    """Return how to run a function's code with one of the `DOMAINS`.
+def plan_of(code: Code, domain: str, gauges: Sequence[Form] = ()) -> Plan:
+    """Return how to run a function's code with one of the `DOMAINS`; `gauges` are templates, too.
 
     interval     intervals and residues, Booleans apart
     octagon      and octagons, one for each pack of variables that occur together
-    relational   and linear equalities, and templates: forms of the program's own conditions
+    relational   and linear equalities, and templates: forms of the program's own conditions, and
+                 of what its loops add
     partitioned  and states apart by flags, and by whether loops have run before
     predicates   and states apart by flags, by conditions of loops where these begin, by tests of
                  unknown values, and by the way to a block that several tests lead to
@@ -60,7 +61,7 @@ def plan_of(code: Code, domain: str) -> Plan:
     kinds, names = list(code.kinds), list(code.names)
     level = DOMAINS.index(domain)
     packs = _packs(code) if level >= 1 else []
-    templates = _templates(code, packs, kinds, names) if level >= 2 else {}
+    templates = _templates(code, gauges, packs, kinds, names) if level >= 2 else {}
     layout = Layout(
         kinds,
         names,
@@ -156,16 +157,21 @@ def _is_packed(kind: Kind) -> bool:
 
 
 def _templates(
-    code: Code, packs: list[tuple[int, ...]], kinds: list[Kind], names: list[str]
+    code: Code,
+    gauges: Sequence[Form],
+    packs: list[tuple[int, ...]],
+    kinds: list[Kind],
+    names: list[str],
 ) -> dict[int, Form]:
     """Return variables for forms that octagons do not hold; each joins the pack of its own."""
     found: dict[int, Form] = {}
     seen: set[tuple[tuple[object, int], ...]] = set()
     place_of = {key: place for place, pack in enumerate(packs) for key in pack}
-    for form in _candidates(code):
+    mined = [(form, _MOST_TEMPLATES) for form in _candidates(code)]
+    for form, most in (*mined, *((form, _MOST_TEMPLATES + _MOST_GAUGES) for form in gauges)):
         places = {place_of.get(key, -1) for key in form.keys}
         is_new = form.terms not in seen and form.scaled(-1).terms not in seen
-        if len(places) != 1 or -1 in places or not is_new or len(found) == _MOST_TEMPLATES:
+        if len(places) != 1 or -1 in places or not is_new or len(found) >= most:
             continue
         seen.add(form.terms)
         place = places.pop()
@@ -239,15 +245,7 @@ class _Apart:
         self.marks: dict[tuple[int, int], list[tuple[int, int]]] = {}
         self.splits: dict[tuple[int, int], list[tuple[int, Condition]]] = {}
         self._pairs = sorted({(step.source, step.target) for step in code.steps})
-        n_blocks = len(code.operations)
-        ends = [p[0] for p in self._pairs], [p[1] for p in self._pairs]
-        order = weak_topological_order(Graph.from_edges(n_blocks, *ends))
-        nodes = order.order.tolist()
-        self._loops = {
-            node: frozenset(nodes[place:end])
-            for place, (node, end) in enumerate(zip(nodes, order.end.tolist(), strict=True))
-            if end > place
-        }
+        self._loops = {head: frozenset(blocks) for head, blocks in code.loops.items()}
 
     def _new(self, kind: Kind = BOOL) -> int:
         self._layout.kinds.append(kind)

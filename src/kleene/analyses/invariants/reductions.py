@@ -49,6 +49,16 @@ def use_bound(numbers: Numbers, form: Form) -> None:
                 _use_row(numbers, row)
 
 
+def use_templates(numbers: Numbers, keys: Sequence[int]) -> None:
+    """Bound templates by the variables of which some got new bounds, and these by the templates."""
+    layout = numbers.layout
+    for template in dict.fromkeys(one for key in keys for one in layout.using.get(key, ())):
+        for relation in layout.relations[template]:
+            for sign in (1, -1):
+                if not numbers.is_empty:
+                    numbers.propagate(relation.scaled(sign))
+
+
 def use_constants(numbers: Numbers, keys: Sequence[int]) -> None:
     """Put variables that are numbers into equalities, and what these say into octagons.
 
