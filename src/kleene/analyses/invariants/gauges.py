@@ -8,7 +8,8 @@ moves in a range of r, the outer loop's rounds add up to m = r*u/c to x: x - m*i
 in the inner loop.
 
 What one round adds is found by a pass over the loop's blocks, in an order in which all but the
-edges back lead onwards: bounds of what was added on any way to a block.
+edges back lead onwards: bounds of what was added on any way to a block. What one edge adds is
+worth templates of its own: of what is counted under a condition, as in `if (v > 0) s += v, n++;`.
 """
 
 from __future__ import annotations
@@ -31,16 +32,19 @@ _NOTHING: Range = (0, 0)
 def gauges(run: Run) -> Iterator[Form]:
     """Yield forms that the loops of a function keep within bounds, by what each round adds."""
     loops = run.code.loops
-    added = {head: _Rounds(run, blocks, loops).added(head) for head, blocks in loops.items()}
+    rounds = {head: _Rounds(run, blocks, loops) for head, blocks in loops.items()}
+    added = {head: one.added(head) for head, one in rounds.items()}
     for head, found in added.items():
         yield from _of_loop(found)
+        for edge in rounds[head].edges:
+            yield from _of_loop(edge)
         for inner in loops[head]:
             if inner != head and inner in loops:
                 yield from _of_nest(run, found, added[inner], inner)
 
 
 def _of_loop(added: _Added) -> Iterator[Form]:
-    """Yield the templates of what one loop adds."""
+    """Yield the templates of what is added in one round, or by one edge of it."""
     counters = _counters(added)
     for x, ends in added.items():
         if ends is None or ends[0] == ends[1]:
@@ -102,6 +106,7 @@ class _Rounds:
         self._place = {block: place for place, block in enumerate(blocks)}
         self._inner = {head for head in blocks[1:] if head in loops}
         self._loops = loops
+        self.edges: list[_Added] = []
         self._steps: dict[int, list[Step]] = {block: [] for block in blocks}
         for step in run.code.steps:
             if step.source in self._inside and step.target in self._inside:
@@ -121,7 +126,9 @@ class _Rounds:
                 here[key] = _sum(here.get(key, _NOTHING), ends)
             for step in self._steps[block]:
                 after = dict(here)
-                for key, ends in self._of_step(step):
+                found = dict(self._of_step(step))
+                self.edges.append(found)
+                for key, ends in found.items():
                     after[key] = _sum(after.get(key, _NOTHING), ends)
                 if step.target == head:
                     back = after if back is None else _hull(back, after)

@@ -1,14 +1,16 @@
-"""Loads that read what was read, or stored, shortly before: values that need no variable.
+"""Loads and operations whose result was there before: values that need no variable.
 
     if (text[i] >= 'a' && text[i] <= 'z') n[text[i] - 'a']++;
+    while (a % b != 0) { int rest = a % b; a = b; b = rest; }
 
-reads one byte three times. A load is given the value v that an earlier load of the same address and
-type had, or that was stored there, if it was so on all ways that lead here, and nothing on them may
-have written to memory since (available expressions).
+reads one byte three times, and computes one remainder twice. A load is given the value v that an
+earlier load of the same address and type had, or that was stored there, if it was so on all ways
+that lead here, and nothing on them may have written to memory since (available expressions); an
+operation is given that of an earlier one on the same operands.
 
-That the addresses are the same is seen from what they are computed from: by the same operations
-from the same values x. That v and each x have not been executed anew meanwhile, with another
-result, is since they dominate the earlier access, of which there is one on each way: if a way led
+That operands and addresses are the same is seen from what they are computed from: by the same
+operations from the same values x. That v and each x have not been executed anew meanwhile, with another
+result, is since they dominate the earlier access or operation, of which there is one on each way: if a way led
 from x to the load and not through such an access, then so would a way from the entry to the first
 execution of x, where no access is yet, and on from there; and nothing would be available.
 """
@@ -21,18 +23,24 @@ from kleene.ir.codes import CALLS, Flag, Opcode, ValueKind
 
 _PURE = {
     Opcode.GETELEMENTPTR, Opcode.SEXT, Opcode.ZEXT, Opcode.TRUNC, Opcode.BITCAST, Opcode.ADD,
-    Opcode.SUB, Opcode.MUL, Opcode.SHL, Opcode.AND, Opcode.OR,
+    Opcode.SUB, Opcode.MUL, Opcode.SHL, Opcode.AND, Opcode.OR, Opcode.XOR, Opcode.UDIV,
+    Opcode.SDIV, Opcode.UREM, Opcode.SREM, Opcode.LSHR, Opcode.ASHR,
 }  # fmt: skip
+REPEATABLE = {
+    Opcode.ADD, Opcode.SUB, Opcode.AND, Opcode.OR, Opcode.XOR, Opcode.UDIV, Opcode.SDIV,
+    Opcode.UREM, Opcode.SREM, Opcode.LSHR, Opcode.ASHR,
+}  # fmt: skip
+_RESULT = -1  # stands for a type where the value is the result of an operation
 _WRITES = {Opcode.LOAD, Opcode.STORE, Opcode.ATOMICRMW, Opcode.CMPXCHG, Opcode.FENCE}  # not plain
-_Known = dict[tuple[int, int], int]  # the value at an address (its number), by type
+_Known = dict[tuple[int, int], int]  # the value at an address (its number), by type; results
 
 
-def repeated_loads(program: Program, function: int) -> dict[int, int]:
-    """Return, by loads (rows) of a function, the values that are known to be what they read."""
-    return _Loads(program, function).found
+def repeated_values(program: Program, function: int) -> dict[int, int]:
+    """Return, by rows of a function, the values that loads and operations are known to give."""
+    return _Repeated(program, function).found
 
 
-class _Loads:
+class _Repeated:
     def __init__(self, program: Program, function: int) -> None:
         self._program, self._table = program, program.instructions
         self._first = program.bases[ValueKind.INSTRUCTION]
@@ -75,11 +83,15 @@ class _Loads:
                     known[key] = value
             elif opcode == Opcode.STORE and is_plain:
                 stored, place = table.operands_of(row).tolist()
-                known = {(self._number(place), int(types[stored])): stored}
-                if self._constants[0] <= stored < self._constants[1]:
-                    known = {}
+                known = _results(known)
+                if not self._constants[0] <= stored < self._constants[1]:
+                    known[self._number(place), int(types[stored])] = stored
+            elif opcode in REPEATABLE:
+                earlier = known.setdefault((self._number(value), _RESULT), value)
+                if earlier != value:
+                    self.found[row] = earlier
             elif self._may_write(row, opcode):
-                known = {}
+                known = _results(known)
             elif opcode in CALLS:
                 known = {key: old for key, old in known.items() if not self._is_library(key[0])}
         return known
@@ -116,3 +128,8 @@ class _Loads:
                 )  # fmt: skip
                 self._number_of[value] = self._numbers.setdefault(key, value)
         return self._number_of[value]
+
+
+def _results(known: _Known) -> _Known:
+    """Return what is known where memory may have been written to."""
+    return {key: value for key, value in known.items() if key[1] == _RESULT}

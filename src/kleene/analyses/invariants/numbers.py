@@ -232,6 +232,8 @@ class Numbers:
             reductions.use_templates(self, form.keys)
         if self.layout.has_equalities and not self.is_empty:
             reductions.use_bound(self, form)
+        if self.modular.rows and not self.is_empty:
+            reductions.unwrap(self, form.keys)
 
     def _move_excluded(self, keys: set[int]) -> None:
         """Move bounds that are excluded, of forms of some variables, as long as one moves.

@@ -154,6 +154,7 @@ class Binary(Operation):
         residue = self._residue(numbers, left, right)
         if residue is not None and residue[0] == 0:
             low = high = residue[1]
+        low, high = self._quotient(numbers, left, right, (low, high))
         exact = self._exact(numbers, left, right)
         order = list(self._order(left, right)) if not {target} & set(self.uses()) else []
         set_range(numbers, target, (low, high), residue)
@@ -206,6 +207,24 @@ class Binary(Operation):
             return (0, known[1] % right[0])
         return None
 
+    def _quotient(self, numbers: Numbers, left: Range, right: Range, ends: Range) -> Range:
+        """Return bounds of a quotient a / b: at most k where a <= k*b, and at least k where a >= k*b.
+
+        The k that are tried are factors of `a`, and of templates that have `b` in them.
+        """
+        is_division = self.operation in ("sdiv", "udiv") and len(self.right.terms) == 1
+        if not is_division or right[0] < 1 or not (self._agree(left) and self._agree(right)):
+            return ends
+        layout, key = numbers.layout, self.right.keys[0]
+        tried = {abs(factor) for _, factor in self.left.terms}
+        for template in layout.using.get(key, ()):
+            tried.update(abs(factor) for _, factor in layout.templates[template].terms)
+        low, high = ends
+        for k in tried:
+            least, most = numbers.bounds(self.left.plus(self.right, -k))
+            low, high = max(low, k) if least >= 0 else low, min(high, k) if most <= 0 else high
+        return low, high
+
     def _agree(self, one: Range) -> bool:
         """Return whether an operand is as the operation reads it, and not negative.
 
@@ -218,7 +237,8 @@ class Binary(Operation):
     def _order(self, left: Range, right: Range) -> Iterable[Form]:
         """Yield forms of the result and the operands that are 0 or less.
 
-        For 0 <= a: a / b, a % b, a >> b and a & b are at most a; for 0 < b, a % b < b.
+        For 0 <= a: a / b, a % b, a >> b and a & b are at most a; for 0 < b, a % b < b. Half of a >= 1,
+    rounded down, is less than a.
         """
         result = only(self.target)
         plain = self._agree(left), self._agree(right)
@@ -226,6 +246,9 @@ class Binary(Operation):
             yield result.plus(self.left, -1)
         if self.operation == "sdiv" and all(plain):
             yield result.plus(self.left, -1)
+        least = {"udiv": 2, "sdiv": 2, "lshr": 1, "ashr": 1}.get(self.operation)
+        if least is not None and all(plain) and left[0] >= 1 and right[0] >= least:
+            yield result.plus(self.left, -1).shifted(1)
         if self.operation in ("urem", "srem") and all(plain):
             yield result.plus(self.right, -1).shifted(1)
         if self.operation in ("sdiv", "udiv") and all(plain) and right[0] == right[1] > 0:

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 from kleene.analyses.invariants.expressions import Form, only
 
+_MOST_UNWRAPPED = 3  # terms of a modular equality that is told to the others
+
 if TYPE_CHECKING:
     from kleene.analyses.invariants.numbers import Numbers
 
@@ -57,6 +59,43 @@ def use_templates(numbers: Numbers, keys: Sequence[int]) -> None:
             for sign in (1, -1):
                 if not numbers.is_empty:
                     numbers.propagate(relation.scaled(sign))
+
+
+def unwrap(numbers: Numbers, keys: Sequence[int]) -> None:
+    """Turn modular equalities into plain ones, where new bounds say that nothing wraps around.
+
+    From x = e modulo 2**n, x of n bits, and e within one range of 2**n numbers follows x = e - k *
+    2**n. In `while (i-- > 0)` that is so behind the test, but not where i is changed.
+    """
+    modulus, changed = 1 << numbers.layout.modular_bits, set(keys)
+    for row in list(numbers.modular.rows.values()):
+        if not 2 <= len(row.terms) <= _MOST_UNWRAPPED or changed.isdisjoint(row.keys):
+            continue
+        for key, factor in row.terms:
+            kind = numbers.layout.kinds[key]
+            if abs(factor) != 1 or kind.width != numbers.layout.modular_bits or kind.format:
+                continue
+            other = only(key).plus(row, -factor)
+            low, high = numbers.bounds(other)
+            times = (low - kind.low) // modulus
+            if (high - kind.low) // modulus == times:
+                exact = only(key).plus(other, -1).shifted(times * modulus)
+                if numbers.bounds(exact) != (0, 0):
+                    _use_exact(numbers, exact)
+                break
+        if numbers.is_empty:
+            return
+
+
+def _use_exact(numbers: Numbers, form: Form) -> None:
+    """Keep the points where a form is 0, in all domains."""
+    for one in (form, form.scaled(-1)):
+        if not numbers.is_empty:
+            numbers.relate(one.terms, -one.constant)
+        if not numbers.is_empty:
+            numbers.propagate(one)
+    if not numbers.is_empty:
+        add_equality(numbers, form)
 
 
 def use_constants(numbers: Numbers, keys: Sequence[int]) -> None:

@@ -55,8 +55,9 @@ def assume(numbers: Numbers, condition: Condition) -> Numbers:
 def _assume_compared(numbers: Numbers, one: Compared) -> None:
     """Compare by the other reading of the bits than that which is kept.
 
-    Below 2**(width-1) both readings agree. `a ult b` of signed a and b >= 0 is 0 <= a < b; `a slt
-    b` of unsigned a and b says nothing more than its interval where one may be beyond.
+    Below 2**(width-1) both readings agree, and beyond both orders do. `a ult b` of signed a and
+    b >= 0 is 0 <= a < b; so is `a slt b` of unsigned b and a < 2**(width-1), which leaves b below
+    2**(width-1).
     """
     if one.predicate in SWAPPED:
         one = Compared(SWAPPED[one.predicate], one.right, one.left, one.kind)
@@ -75,8 +76,14 @@ def _assume_compared(numbers: Numbers, one: Compared) -> None:
             if not numbers.is_empty:
                 numbers.assume_at_most_zero(plain)
         return
-    if left_high <= half and high <= half:
-        numbers.assume_at_most_zero(plain)
+    if 0 <= left_low and left_high <= half:  # read as signed, right is no less than left, which is not negative
+        numbers.assume_at_most_zero(one.right.shifted(-half))
+        if not numbers.is_empty:
+            numbers.assume_at_most_zero(plain)
+    elif low > half:  # and left no more than right, which is negative
+        numbers.assume_at_most_zero(one.left.scaled(-1).shifted(half + 1))
+        if not numbers.is_empty:
+            numbers.assume_at_most_zero(plain)
 
 
 def _assume_congruent(numbers: Numbers, one: Congruent) -> None:

@@ -30,7 +30,7 @@ from kleene.analyses.invariants.expressions import (
 from kleene.analyses.invariants.flat import Base, FlatFunction
 from kleene.analyses.invariants.kinds import Readings
 from kleene.analyses.invariants.library import character_table, has_others, model_of
-from kleene.analyses.invariants.loads import repeated_loads
+from kleene.analyses.invariants.loads import REPEATABLE, repeated_values
 from kleene.analyses.invariants.objects import Address, Objects
 from kleene.ir import Program
 from kleene.ir.codes import (
@@ -249,15 +249,17 @@ class Values:
             made = self.objects.of_call(context, value, operands)
         else:
             made = None
+        if made is None and opcode in REPEATABLE and (other := self.repeated(value)) is not None:
+            made = self.of(context, other)
         return self._variable(context, value) if made is None else made
 
     def repeated(self, value: int) -> int | None:
-        """Return the value that a load is known to read, if both are numbers kept alike."""
+        """Return the value that a load or operation is known to give, if both are kept alike."""
         row = value - self._bases[ValueKind.INSTRUCTION]
         function = int(self.program.instruction_function[row])
         if function not in self._repeated:
             is_alone = not self._has_others
-            self._repeated[function] = repeated_loads(self.program, function) if is_alone else {}
+            self._repeated[function] = repeated_values(self.program, function) if is_alone else {}
         other = self._repeated[function].get(row)
         if other is None or not (self.is_pointer(value) or self.is_number(value)):
             return None
