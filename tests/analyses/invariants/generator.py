@@ -191,6 +191,29 @@ const char *p = text(X), *q = p; while (*q && C) q++; V = (int)(q - p);
 int *p = cells, *q = cells + 7; while (p < q) { if (C) p++; else q--; } V = (int)(p - cells);
 char *last = 0; for (int k = 1; k < N; k++) { char *now = malloc(k); if (!now) break; now[k - 1] \
 = (char)X; if (last) V = last[0]; last = now; }
+int s = 0, k = 0; for (int i = 0; i < N; i++) { unsigned char c = (unsigned char)X; s += c; if (C) \
+k += 3; } V = s; V = k; V = s / N;
+int s = 0, k = 0; while (k < N && C) { s += X & 7; k++; } V = s > 7 * k; V = k ? s / k : 0; V = s;
+int s = 9, k = N; while (k > 0) { s -= (Y & 3) - 1; k -= 2; if (C) break; } V = s; V = k;
+int n = 0, s = 0; for (int i = 0; i < N; i++) { int v = X; if (v > 0 && v < 50) { s += v; n++; } } \
+V = n ? s / n : 0; V = s; V = n;
+int c = 0; for (int i = 0; i < N; i++) for (int j = i; j < 9; j++) { if (C) c++; c++; } V = c;
+int c = 0; for (int i = 0; i < N; i++) for (int j = 0; j <= i; j++) c += j & 1; V = c; V = c > N;
+unsigned i = N; while (i-- > 0) { V = (int)i; if (C) break; } V = (int)i; V = i < 12;
+unsigned i = X; if (i-- > 3) V = (int)(i < 3); i += 5; if (i >= 5) V = (int)(i - 5);
+unsigned u = X; if ((int)u < 3 || (int)u > 90) V = 1; else { V = (int)u; u *= 2; V = u < 7; }
+unsigned u = X; if ((int)u < -2) { V = u > 5; V = (int)(u >> 30); } else if (0 <= (int)u) V = u;
+int d = (X & 63) + 1, r = Y % d; if (Y % d != 0) V = Y % d; V = r - Y % d; V = 100 / d;
+int t = (X & 255) + 1; for (int k = 0; k <= t; k += 9) V = k * 100 / t; V = t / 2 < t;
+int a[6] = {0}; for (int k = 0; k < 20; k++) { int p = k % 6; if (C) { if (a[p] < N) a[p]++; } \
+else if (a[p] > 0) a[p]--; V = a[p]; }
+int a[5], k = 0; for (int i = 0; i < 5; i++) a[i] = X & 15; while (k < 5 && a[k] < N) { V = a[k]; \
+if (C) a[k] = N; V = a[k]; k++; }
+int day = X & 255, m = 0; while (m < 7 && day >= table[m]) { day -= table[m]; m++; } V = day; V = m;
+unsigned head = X, tail = head; for (int k = 0; k < 20; k++) { if (C) { if (tail - head < 4) \
+tail++; } else if (tail != head) head++; V = (int)(tail - head); }
+int x = X & 31, y = x; y += y; x = x + y; x += Y & 3; V = x - y; V = x > 3 * y; y = y + x + N; V = \
+y;
 """
 
 

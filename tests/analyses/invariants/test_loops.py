@@ -20,7 +20,8 @@ ROW = re.compile(r"^\| (\S+) \| (\*\*not proved\*\*|\w+)", re.MULTILINE)
 
 def tasks() -> dict[str, str]:
     """Return the domain that proves each task, or that it is not proved."""
-    return {name: by for name, by in ROW.findall(LIST.read_text()) if name != "task"}
+    listed = LIST.read_text().partition("## Held-out")[0]
+    return {name: by for name, by in ROW.findall(listed) if name != "task"}
 
 
 @pytest.mark.skipif(os.environ.get("KLEENE_DEEP") != "1", reason="takes minutes: KLEENE_DEEP=1")

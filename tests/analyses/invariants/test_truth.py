@@ -8,6 +8,7 @@ import pytest
 
 from kleene import load
 from kleene.analyses.invariants.compile import compile_function
+from kleene.analyses.invariants.gauges import gauges
 from kleene.analyses.invariants.lower import lower
 from kleene.analyses.invariants.plan import DOMAINS, plan_of
 from kleene.analyses.invariants.solve import Run
@@ -26,8 +27,9 @@ def watched(program: Program, function: int, seeds: range) -> Oracle:
     code = compile_function(program, lower(program, function))
     first, *middle, last = DOMAINS
     domains = DOMAINS if IS_DEEP else (first, middle[function % len(middle)], last)
+    forms = list(gauges(Run(code, plan_of(code, "octagon"))))
     oracle = Oracle(
-        program, function, code, [Run(code, plan_of(code, domain)) for domain in domains]
+        program, function, code, [Run(code, plan_of(code, domain, forms)) for domain in domains]
     )
     for seed in seeds:
         oracle.run(seed)

@@ -14,9 +14,9 @@ worth templates of its own: of what is counted under a condition, as in `if (v >
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
-from kleene.analyses.invariants.compile import Code, Step
+from kleene.analyses.invariants.compile import Step
 from kleene.analyses.invariants.expressions import Form
 from kleene.analyses.invariants.numbers import Numbers
 from kleene.analyses.invariants.octagon_packs import Range
@@ -60,8 +60,8 @@ def _of_nest(run: Run, outer: _Added, inner: _Added, head: int) -> Iterator[Form
     for x, ends in inner.items():
         if ends is None or x not in outer or outer[x] is not None:
             continue
-        for j, step in _counters(inner)[:1]:
-            if j == x or not counters:
+        for j, step in [one for one in _counters(inner) if one[0] != x][:1]:
+            if not counters:
                 continue
             span = _span(run, head, j)
             i, outer_step = counters[0]
@@ -152,7 +152,7 @@ class _Rounds:
         states = [one.copy() for one in self._run.values[block]]
         for operation in self._run.code.operations[block]:
             for key in _set_by(operation):
-                yield key, _increment(operation, key, lambda form: _bounds(states, form))
+                yield key, _increment(operation, key, states)
             states = [operation.apply(one, None) for one in states]
             states = [one for one in states if not one.is_empty]
 
@@ -168,7 +168,7 @@ class _Rounds:
             if step.condition is not None:
                 states = [assume(one.copy(), step.condition) for one in states]
         for key, form in step.assignments:
-            yield key, _of_form(form, key, lambda rest: _bounds(states, rest))
+            yield key, _of_form(form, key, states)
 
 
 def _set_by(operation: Operation) -> tuple[int, ...]:
@@ -177,19 +177,20 @@ def _set_by(operation: Operation) -> tuple[int, ...]:
     return () if operation.sets is None else (operation.sets,)
 
 
-def _increment(operation: Operation, key: int, bounds: Callable[[Form], Range]) -> Range | None:
+def _increment(operation: Operation, key: int, states: list[Numbers]) -> Range | None:
     """Return what an operation adds to a variable; None if it sets it to something else."""
     if isinstance(operation, Assign | Wrap):
-        return _of_form(operation.form, key, bounds)
+        return _of_form(operation.form, key, states)
     if isinstance(operation, Choose):
-        one, other = (_of_form(form, key, bounds) for form in (operation.left, operation.right))
+        one, other = (_of_form(form, key, states) for form in (operation.left, operation.right))
         return None if one is None or other is None else _around(one, other)
     return None
 
 
-def _of_form(form: Form, key: int, bounds: Callable[[Form], Range]) -> Range | None:
+def _of_form(form: Form, key: int, states: list[Numbers]) -> Range | None:
+    """Return what is added by setting a variable to a form; None if it is set to something else."""
     rest = _rest(form, key)
-    return None if key in rest.keys else bounds(rest)
+    return None if key in rest.keys else _bounds(states, rest)
 
 
 def _rest(form: Form, key: int) -> Form:

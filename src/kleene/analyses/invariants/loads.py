@@ -6,20 +6,22 @@
 reads one byte three times, and computes one remainder twice. A load is given the value v that an
 earlier load of the same address and type had, or that was stored there, if it was so on all ways
 that lead here, and nothing on them may have written to memory since (available expressions); an
-operation is given that of an earlier one on the same operands.
+operation is given that of an earlier one on the same operands. Of `while (a && b)`, which tests a
+phi that is false on the way from `a`, that way does not lead into the loop.
 
 That operands and addresses are the same is seen from what they are computed from: by the same
-operations from the same values x. That v and each x have not been executed anew meanwhile, with another
-result, is since they dominate the earlier access or operation, of which there is one on each way: if a way led
-from x to the load and not through such an access, then so would a way from the entry to the first
-execution of x, where no access is yet, and on from there; and nothing would be available.
+operations from the same values x. That v and each x have not been executed anew meanwhile, with
+another result, is since they dominate the earlier access or operation, of which there is one on
+each way: if a way led from x to the load and not through such an access, then so would a way from
+the entry to the first execution of x, where no access is yet, and on from there; and nothing would
+be available.
 """
 
 from __future__ import annotations
 
 from kleene.analyses.invariants.library import model_of
 from kleene.ir import Program
-from kleene.ir.codes import CALLS, Flag, Opcode, ValueKind
+from kleene.ir.codes import CALLS, ConstantKind, Flag, Opcode, ValueKind
 
 _PURE = {
     Opcode.GETELEMENTPTR, Opcode.SEXT, Opcode.ZEXT, Opcode.TRUNC, Opcode.BITCAST, Opcode.ADD,
@@ -45,6 +47,7 @@ class _Repeated:
         self._program, self._table = program, program.instructions
         self._first = program.bases[ValueKind.INSTRUCTION]
         self._constants = program.bases[ValueKind.CONSTANT], program.bases[ValueKind.ARGUMENT]
+        self._first_block = program.bases[ValueKind.BLOCK]
         self._numbers: dict[object, int] = {}  # a value that stands for all computed alike
         self._number_of: dict[int, int] = {}
         self.found: dict[int, int] = {}
@@ -52,21 +55,57 @@ class _Repeated:
 
     def _run(self, first: int, end: int) -> None:
         """Find what is available where each block begins: the most that all ways agree on."""
-        offsets, targets = self._program.successors
-        at: dict[int, _Known] = {first: {}}  # blocks that are not in it have not been come to
+        at: dict[tuple[int, int], _Known] = {(-1, first): {}}  # behind edges that were come to
+        into: dict[int, set[int]] = {first: {-1}}
         todo = [first]
         while todo:
             block = todo.pop()
-            known = self._block(block, dict(at[block]))
-            for target in targets[offsets[block] : offsets[block + 1]].tolist():
-                old = at.get(target)
-                new = known if old is None else dict(old.items() & known.items())
-                if new != old:
-                    at[target] = new
+            for target in self._targets(block):
+                ways = [w for w in into[block] if self._may_lead(w, block, target)]
+                if not ways:
+                    continue
+                known = self._block(block, _agreed([at[way, block] for way in ways]))
+                if at.get((block, target)) != known:
+                    at[block, target] = known
+                    into.setdefault(target, set()).add(block)
                     todo.append(target)
         self.found.clear()
-        for block, known in at.items():
-            self._block(block, dict(known))
+        for block, sources in into.items():
+            self._block(block, _agreed([at[source, block] for source in sources]))
+
+    def _targets(self, block: int) -> list[int]:
+        offsets, targets = self._program.successors
+        return list(dict.fromkeys(targets[offsets[block] : offsets[block + 1]].tolist()))
+
+    def _may_lead(self, source: int, block: int, target: int) -> bool:
+        """Return whether a run may come to `block` from `source`, and go on to `target`.
+
+        Where `block` only tests the phi of `a && b` or `a || b`, and that is a constant on the edge
+        from `source`, a run takes one way out of it.
+        """
+        rows = range(*self._program.blocks.instruction_offsets[block : block + 2].tolist())
+        operands = self._table.operands_of(rows[-1]).tolist()
+        if self._table.opcode[rows[-1]] != Opcode.BR or len(operands) != 3:
+            return True
+        tested = operands[0] - self._first
+        if tested not in rows or self._table.opcode[tested] != Opcode.PHI:
+            return True
+        values = self._table.operands_of(tested).tolist()
+        for value, came_from in zip(values[::2], values[1::2], strict=True):
+            if came_from == source + self._first_block:
+                number = self._boolean(value)
+                return number is None or operands[1 if number else 2] == target + self._first_block
+        return True
+
+    def _boolean(self, value: int) -> bool | None:
+        """Return what a constant of one bit is; None of what is no constant."""
+        table, row = self._program.constants, value - self._constants[0]
+        if not self._constants[0] <= value < self._constants[1]:
+            return None
+        kind = int(table.kind[row])
+        if kind in (ConstantKind.NULL, ConstantKind.ZERO):
+            return False
+        return bool(int(table.payload[row]) & 1) if kind == ConstantKind.INT else None
 
     def _block(self, block: int, known: _Known) -> _Known:
         """Go through a block with what is known at addresses; return what is known at its end."""
@@ -128,6 +167,12 @@ class _Repeated:
                 )  # fmt: skip
                 self._number_of[value] = self._numbers.setdefault(key, value)
         return self._number_of[value]
+
+
+def _agreed(ways: list[_Known]) -> _Known:
+    """Return what is known on all of some ways."""
+    agreed = set(ways[0].items())
+    return dict(agreed.intersection(*(way.items() for way in ways[1:])))
 
 
 def _results(known: _Known) -> _Known:

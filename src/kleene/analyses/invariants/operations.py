@@ -208,7 +208,7 @@ class Binary(Operation):
         return None
 
     def _quotient(self, numbers: Numbers, left: Range, right: Range, ends: Range) -> Range:
-        """Return bounds of a quotient a / b: at most k where a <= k*b, and at least k where a >= k*b.
+        """Return bounds of a quotient a / b: k or less where a <= k*b, k or more where a >= k*b.
 
         The k that are tried are factors of `a`, and of templates that have `b` in them.
         """
@@ -237,8 +237,8 @@ class Binary(Operation):
     def _order(self, left: Range, right: Range) -> Iterable[Form]:
         """Yield forms of the result and the operands that are 0 or less.
 
-        For 0 <= a: a / b, a % b, a >> b and a & b are at most a; for 0 < b, a % b < b. Half of a >= 1,
-    rounded down, is less than a.
+        For 0 <= a: a / b, a % b, a >> b and a & b are at most a; for 0 < b, a % b < b. Half of a
+        >= 1, rounded down, is less than a.
         """
         result = only(self.target)
         plain = self._agree(left), self._agree(right)

@@ -46,9 +46,16 @@ def use_bound(numbers: Numbers, form: Form) -> None:
         _, other = numbers.equalities.reduced(form)
         if other.terms and len(other.terms) < len(form.terms):
             numbers.propagate(other)
+        changed = set(form.keys)
         for row in numbers.equalities.rows.values():
-            if len(row.terms) == 2 and set(row.keys) == set(form.keys) and not numbers.is_empty:
+            if len(row.terms) != 2 or numbers.is_empty:
+                continue
+            if changed.issuperset(row.keys):
                 _use_row(numbers, row)
+            elif not changed.isdisjoint(row.keys):
+                numbers.propagate(row)
+                if not numbers.is_empty:
+                    numbers.propagate(row.scaled(-1))
 
 
 def use_templates(numbers: Numbers, keys: Sequence[int]) -> None:

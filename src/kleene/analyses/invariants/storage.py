@@ -186,7 +186,9 @@ class _Tracking:
             (size,) = sizes
             if any(_divisor(one.offset) % size for one in found if one.size > 0):
                 continue
-            kinds = {one.kind for one in found if one.size > 0 and not one.is_store}
+            # Loads whose value is known otherwise have no kind.
+            loads = [one for one in found if one.size > 0 and not one.is_store]
+            kinds = {one.kind for one in loads if one.kind is not None}
             kind = kinds.pop() if len(kinds) == 1 else None
             prefix, elements = Cell(object, _PREFIX, 0), Cell(object, _ELEMENTS, 0)
             yield object, _Array(size, kind, prefix, elements)

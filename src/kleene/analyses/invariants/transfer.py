@@ -76,7 +76,7 @@ def _assume_compared(numbers: Numbers, one: Compared) -> None:
             if not numbers.is_empty:
                 numbers.assume_at_most_zero(plain)
         return
-    if 0 <= left_low and left_high <= half:  # read as signed, right is no less than left, which is not negative
+    if left_low >= 0 and left_high <= half:  # read as signed, right is not below left, nor below 0
         numbers.assume_at_most_zero(one.right.shifted(-half))
         if not numbers.is_empty:
             numbers.assume_at_most_zero(plain)
