@@ -80,7 +80,7 @@ def invariants_page(
 
 
 def _invariants(result: InvariantsResult) -> dict[tuple[str, int], str]:
-    """Return what holds where blocks of the source begin, by place."""
+    """Return what holds where blocks of the source begin, and behind calls, by place."""
     from kleene.analyses.invariants.facts import facts_at
 
     found: dict[tuple[str, int], str] = {}
@@ -90,12 +90,10 @@ def _invariants(result: InvariantsResult) -> dict[tuple[str, int], str]:
             for block, flat in enumerate(run.code.flat.blocks):
                 if flat.context or run.values[block].is_bottom():
                     continue
-                first = int(program.blocks.instruction_offsets[flat.row])
-                span = next(
-                    (one.span for one in program.instruction_view(first).block.instructions
-                     if one.span and one.span.line), None,
-                )  # fmt: skip
+                end = int(program.blocks.instruction_offsets[flat.row + 1])
+                spans = (program.instruction_view(row).span for row in range(flat.first, end))
+                span = next((one for one in spans if one and one.line), None)
                 if span is not None:
-                    text = str(facts_at(program, run, block, first))
+                    text = str(facts_at(program, run, block, flat.first))
                     found.setdefault((span.file, span.line), text)
     return {place: text for place, text in found.items() if text != "true"}

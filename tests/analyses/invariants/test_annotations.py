@@ -99,6 +99,30 @@ def test_asserts_hold_in_compiled_programs(tmp_path: Path) -> None:
     assert int(done.stdout) > 500
 
 
+def test_what_holds_behind_a_call_that_is_followed(tmp_path: Path) -> None:
+    """The block of the caller is in parts there, each with states of its own."""
+    file = tmp_path / "behind.c"
+    file.write_text("""static int depth;
+static int down(int k) {
+  depth++;
+  return k > 2 ? 1 : 2;
+}
+int main(void) {
+  int first = down(4);
+  int seen = depth;
+  down(3);
+  return first + seen + depth;
+}
+""")
+    result = load(file).invariants()
+    assert [str(result.at(f"behind.c:{line}")[0]) for line in (7, 8, 9, 10)] == [
+        "depth == 0",
+        "depth == 1 && first == 1",
+        "depth == 1 && first == 1 && seen == 1",
+        "depth == 2 && first == 1 && seen == 1",
+    ]
+
+
 def test_asserts_of_the_example_compile_and_hold(tmp_path: Path) -> None:
     found = load(SEARCH).invariants().annotations()
     (file,) = [one for one in found.files if one.endswith("search.c")]

@@ -196,9 +196,8 @@ class Annotations:
 
     def _first(self, run: Run, block: int) -> tuple[int, tuple[str, int]]:
         """Return the first instruction of a block that is no phi, and where it stands."""
-        first, end = self._program.blocks.instruction_offsets[
-            run.code.flat.blocks[block].row : run.code.flat.blocks[block].row + 2
-        ].tolist()
+        flat = run.code.flat.blocks[block]
+        first, end = flat.first, int(self._program.blocks.instruction_offsets[flat.row + 1])
         table, spans = self._program.instructions, self._program.spans
         rows = [row for row in range(first, end) if table.opcode[row] != Opcode.PHI]
         for row in rows:

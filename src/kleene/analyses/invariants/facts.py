@@ -300,17 +300,19 @@ def lines_of(
         if line <= int(spans.line[row]) <= max(line, last)
         and program.strings[int(spans.file[row])].endswith(file)
     }
-    found: dict[int, int] = {}
-    seen: set[tuple[int, int]] = set()
+    parts: dict[tuple[int, int], list[tuple[int, int]]] = {}
     for block, flat in enumerate(run.code.flat.blocks):
-        first, end = program.blocks.instruction_offsets[flat.row : flat.row + 2].tolist()
+        parts.setdefault((flat.context, flat.row), []).append((flat.first, block))
+    found: dict[int, int] = {}
+    for (_, at), blocks in parts.items():
+        first, end = program.blocks.instruction_offsets[at : at + 2].tolist()
         rows = [
             row  # a phi has the place of a declaration, and stands where values meet
             for row in range(first, end)
             if int(table.span[row]) in wanted and table.opcode[row] != Opcode.PHI
         ]
-        if rows and (flat.context, flat.row) not in seen:
-            seen.add((flat.context, flat.row))
+        if rows:
+            _, block = max(one for one in blocks if one[0] <= rows[0])
             found[block] = rows[0]
     before: dict[int, set[int]] = {block: set() for block in found}
     for step in run.code.steps:

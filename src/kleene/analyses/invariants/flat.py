@@ -43,10 +43,18 @@ class Edge:
 
 @dataclass
 class Block:
-    """Operations, the instruction (context and row) that each came from, and where control goes."""
+    """Operations, the instruction (context and row) that each came from, and where control goes.
+
+    Attributes:
+        context: the chain of calls that it was laid in for.
+        row: the block of the program that it is, or a part of.
+        first: the first instruction of the part. A call that is laid in ends a part, and the next
+            instruction begins another one.
+    """
 
     context: int
     row: int
+    first: int
     operations: list[Operation] = field(default_factory=list)
     origins: list[tuple[int, int]] = field(default_factory=list)
     edges: list[Edge] = field(default_factory=list)

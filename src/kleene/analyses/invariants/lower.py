@@ -118,7 +118,8 @@ class _FunctionLowering:
         places = {}
         for row in self._reached(first):
             places[row] = len(self.flat.blocks)
-            self.flat.blocks.append(Block(context, row))
+            begin = int(self._program.blocks.instruction_offsets[row])
+            self.flat.blocks.append(Block(context, row, begin))
         if back is not None:
             back[0].edges.append(Edge(places[first]))
         for row in places:
@@ -173,7 +174,7 @@ class _FunctionLowering:
 
         A callee may throw anywhere, and may have written to anything before.
         """
-        thrown = Block(context, row)
+        thrown = Block(context, row, int(self._program.blocks.instruction_offsets[row + 1]))
         block.edges.append(Edge(len(self.flat.blocks)))
         self.flat.blocks.append(thrown)
         self._builder.emit(thrown, Escape(everything=True))
@@ -387,7 +388,7 @@ class _FunctionLowering:
                 expressions.append(Form((), self._values.kind(formal).wrap(number)))
             else:
                 expressions.append(self._values.of(context, one))
-        after = Block(block.context, block.row)
+        after = Block(block.context, block.row, row + 1)
         place = len(self.flat.blocks)
         self.flat.blocks.append(after)
         has_result = self._values.is_number(value) or self._values.is_pointer(value)
