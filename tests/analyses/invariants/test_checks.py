@@ -10,6 +10,7 @@ import pytest
 
 from kleene import SourceError, load
 from kleene.analyses.invariants import InvariantsResult, Verdict
+from kleene.analyses.invariants.instructions import PLAIN
 from kleene.analyses.invariants.plan import DOMAINS
 from kleene.ir import Program
 
@@ -101,6 +102,33 @@ def test_invariants_at_a_line(result: InvariantsResult, program: Program) -> Non
     with pytest.raises(SourceError) as refused:
         result.at("checks.c:1")
     assert refused.value.id == "invariants/no-such-place"
+
+
+@pytest.mark.parametrize("time_s", [0.0, 1e-9])
+def test_nothing_is_supposed_of_a_function_that_is_not_analysed(
+    tmp_path: Path, time_s: float
+) -> None:
+    """`a` is tried as an array of `n` elements, in a check of its own, where there is a run."""
+    file = tmp_path / "refused.c"
+    test = "if (setjmp(j)) return 0; " if time_s == 0.0 else ""
+    file.write_text(
+        "#include <setjmp.h>\njmp_buf j;\nint sum(int *a, int n) { "
+        f"{test}int s = 0; for (int i = 0; i < n; i++) s |= a[i]; return s; }}"
+    )
+    checks = load(file).invariants(time_s=time_s).check_results(["bounds"])
+    assert [(one.verdict, one.message) for one in checks] == [(Verdict.MAY_FAIL, PLAIN)]
+
+
+def test_whole_programs_say_that_all_strings_are_taken_to_end(tmp_path: Path) -> None:
+    file = tmp_path / "strings.c"
+    file.write_text(
+        "#include <string.h>\nint main(int argc, char **argv)"
+        " { char b[4]; strncpy(b, argv[0], 4); return (int)strlen(b); }"
+    )
+    whole, single = (load(file).invariants(whole_program=one) for one in (True, False))
+    assert "strings that the C library reads end inside of their objects" in whole.assumed
+    assert "strings that the C library reads end inside of their objects" not in single.assumed
+    assert any("strings" in one and "unknown objects" in one for one in single.assumed)
 
 
 @pytest.mark.parametrize(

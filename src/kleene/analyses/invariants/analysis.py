@@ -37,6 +37,7 @@ _OPEN = (Verdict.MAY_FAIL, Verdict.FAILS)  # where a more precise domain may sho
 _BACKWARD_S = 1.0  # for the walks backward of one function
 _FLOATS = "floating-point numbers have the precision of their types, and small ones are kept"
 _STRINGS_END = "strings that the C library reads in unknown objects and in fields end there"
+_ALL_STRINGS_END = "strings that the C library reads end inside of their objects"
 _ARGUMENTS = "arguments of main are strings, also where the program has written to these"
 _WRAPS = "signed overflow wraps around"
 _MOST_INSTRUCTIONS = 3_000  # more are not interpreted function by function: some ms for each
@@ -124,7 +125,9 @@ class Invariants:
         ]
         if CheckKind.DEAD_CODE.value in self.checks:
             checks += dead_code(program, reached_blocks(answers, roots_only=bool(self.functions)))
-        return InvariantsResult(program, answers, by_place(checks), self._assumed(program))
+        return InvariantsResult(
+            program, answers, by_place(checks), self._assumed(program, _STRINGS_END)
+        )
 
     def _is_whole(self, program: Program) -> bool:
         if self.whole_program is None:
@@ -167,11 +170,11 @@ class Invariants:
         taken = (_READS_END, _NO_POINTERS_IN_BYTES)
         stays = _STAYS[: 1 + has_others(program)] if self._is_wanted(CheckKind.FREED) else ()
         written = (_WRITTEN,) if self._is_wanted(CheckKind.UNINITIALISED) else ()
-        assumed = (*self._assumed(program), *taken, *stays, *written)
+        assumed = (*self._assumed(program, _ALL_STRINGS_END), *taken, *stays, *written)
         return InvariantsResult(program, answers, by_place(checks), assumed, run)
 
-    def _assumed(self, program: Program) -> tuple[str, ...]:
-        """Return what the answer takes for granted."""
+    def _assumed(self, program: Program, strings_end: str) -> tuple[str, ...]:
+        """Return what the answer takes for granted, with `strings_end` if strings are read."""
         touches = (touch for model, _ in calls_by_model(program) for touch in model.touches)
         has_strings = any(one.size is None and one.has_end for one in touches)
         overflow = _WRAPS if self.wraps else _NO_OVERFLOW
@@ -182,7 +185,7 @@ class Invariants:
             one.name == "main" and len(one.arguments) > 1 for one in program.functions
         )
         arguments = [_ARGUMENTS] * has_arguments
-        strings, floats = [_STRINGS_END] * has_strings, [_FLOATS] * has_floats
+        strings, floats = [strings_end] * has_strings, [_FLOATS] * has_floats
         return (overflow, _ENDS, *strings, *arguments, *floats)
 
     def _check(
@@ -254,10 +257,9 @@ class Invariants:
                 break
         if answer.runs:
             self._discard(answer.runs[-1], answer.domain, found, deadline_s)
-        self._drop_suppositions(code.sites, found)
         if not answer.runs:
             found = dict.fromkeys(range(len(code.sites)), (Verdict.MAY_FAIL, "", ""))
-            self._drop_suppositions(code.sites, found)
+        self._drop_suppositions(code.sites, found)
         for place, (verdict, by, state) in found.items():
             site = code.sites[place]
             if self._is_wanted(site.kind):

@@ -106,6 +106,8 @@ class Backward:
 
     def may_fail(self, check: int) -> bool:
         """Return whether some path leads to a failure of a check, as far as is known."""
+        if perf_counter() > self._deadline_s:
+            return True
         self._steps_left = _MOST_STEPS
         self._known: dict[tuple[int, int, Conditions], bool] = {}
         try:
@@ -190,7 +192,7 @@ class Backward:
 
     def _comes_along(self, step: Step, conditions: Conditions, stop: int) -> bool:
         self._steps_left -= 1
-        if self._steps_left < 0 or perf_counter() > self._deadline_s:
+        if self._steps_left < 0:
             raise _GiveUpError
         source = step.source
         states = self._states(source)[-1]
@@ -207,6 +209,8 @@ class Backward:
         cases = [conditions]
         states = self._states(block)
         for position in reversed(range(place)):
+            if perf_counter() > self._deadline_s:
+                raise _GiveUpError
             operation = self._run.code.operations[block][position]
             found = dict.fromkeys(
                 made for one in cases for made in before_operation(operation, one, states[position])

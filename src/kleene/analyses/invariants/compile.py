@@ -11,6 +11,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from kleene.analyses.invariants.expressions import (
     Condition,
@@ -28,6 +29,9 @@ from kleene.analyses.invariants.strings import pointer_of
 from kleene.graphs import Graph, weak_topological_order
 from kleene.ir import Program
 from kleene.ir.codes import TypeKind
+
+if TYPE_CHECKING:
+    from kleene.analyses.invariants.facts import Reaching
 
 
 @dataclass
@@ -66,6 +70,7 @@ class Code:
         steps: the edges of all blocks.
         live: the variables that are needed where a block begins.
         number: the variable of each key.
+        reaching: of functions laid in, by row, the values that the source's variables have.
     """
 
     flat: FlatFunction
@@ -77,6 +82,7 @@ class Code:
     live: list[frozenset[int]] = field(default_factory=list)
     number: dict[Key, int] = field(default_factory=dict)
     live_keys: list[frozenset[Key]] = field(default_factory=list)
+    reaching: dict[int, Reaching] = field(default_factory=dict)
 
     @property
     def sites(self) -> list[Site]:

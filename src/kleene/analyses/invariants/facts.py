@@ -102,7 +102,10 @@ def _bound(
     found: dict[str, Form] = {}
     bits: dict[str, int] = {}
     forms = {key: only(code.number[key]) for key in live if key in code.number}
-    for variable, value in reaching(program, code.flat.contexts[context][0], instruction).items():
+    function = code.flat.contexts[context][0]
+    if function not in code.reaching:
+        code.reaching[function] = Reaching(program, function)
+    for variable, value in code.reaching[function].at(instruction).items():
         expression = code.flat.expressions.get(Base(context, value))
         if value == _CONFLICT or not isinstance(expression, Form) or not expression.terms:
             continue
@@ -167,11 +170,6 @@ class Reaching:
             if point <= instruction:
                 state[variable] = value
         return state
-
-
-def reaching(program: Program, function: int, instruction: int) -> dict[int, int]:
-    """Return the value that each source variable has in front of an instruction."""
-    return Reaching(program, function).at(instruction)
 
 
 def _met(a: dict[int, int], b: dict[int, int]) -> dict[int, int]:
@@ -335,5 +333,5 @@ def first_of_line(program: Program, file: str, line: int) -> list[int]:
 
 __all__ = [
     "Facts", "Reaching", "constraints", "facts_at", "first_of_line", "lines_of", "position_of",
-    "reaching", "variables_at",
+    "variables_at",
 ]  # fmt: skip
