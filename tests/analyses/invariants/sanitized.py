@@ -229,6 +229,10 @@ def first_failures(file: Path, n_runs: int) -> dict[int, Failure | None]:
         before = exact.get(run)
         if one is not None and before is not None and before.line != one.line:
             found[run] = None
+    if "clang" in (sanitizers() or "") and file.suffix == ".c":
+        for run, one in failures(build(file, "memory"), file.name, n_runs // 8).items():
+            if one is not None and "uninitialised" in one.kinds and run not in exact:
+                found.setdefault(run, one)
     return found
 
 
@@ -267,9 +271,6 @@ def wrong(file: Path, n_runs: int = N_RUNS) -> Iterator[str]:
     """Yield what is wrong with the answers for a program."""
     asserted = file.with_name(f"asserted_{file.name}")
     found = first_failures(file, n_runs)
-    if "clang" in (sanitizers() or "") and file.suffix == ".c":
-        more = failures(build(file, "memory"), file.name, n_runs // 8)
-        found = {**more, **found}
     program = load(file)
     for is_whole in (False, True):
         result, mode = program.invariants(whole_program=is_whole), "whole" if is_whole else "single"
