@@ -3,8 +3,9 @@
 One text is two programs. `U(x)` is a use of `x`: as Kleene reads it, it is `x`; with `-DSHADOW` it
 also tells its line if `x` has no value. `RESULT(x)` also tells the last line of the function,
 where several returns are one. `COPY` and `SET` assign and `BEGIN` declares; with
-`-DSHADOW` they keep a flag for each scalar, member and element. The flag of a declaration that is
-jumped over keeps what it had, as storage does: the function begins with all flags down.
+`-DSHADOW` they keep a flag for each scalar, member and element, and a copy of nothing tells its
+line as a negative number, a call as 0. The flag of a declaration that is jumped over keeps what it
+had, as storage does: the function begins with all flags down.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ static int tell(int line, int end) { printf("%d %d\\n", line, end); return 0; }
 #define U(x, d) (*((d) ? 0 : tell(__LINE__, __LINE__), &(x)))
 #define RESULT(x, d, end) (*((d) ? 0 : tell(__LINE__, end), &(x)))
 #define SET(x, d, e) do { (x) = (e); (d) = 1; } while (0)
-#define COPY(x, d, y, c) do { (x) = (y); (d) = (c); } while (0)
+#define COPY(x, d, y, c) do { if (!(c)) tell(-__LINE__, 0); (x) = (y); (d) = (c); } while (0)
 #define BEGIN(x, d) ((x) = rand(), (d) = 0)
 int outside(int x) { return x & 1 ? rand() % 7 - 3 : rand() % 3; }
 #else
@@ -61,7 +62,7 @@ class Writer:
         zeros = "".join(f" {flag} = 0;" for flag in self.flags)
         head = [f"enum {{ {self.name}_end = {self.first + len(self.lines) + 6} }};",
                 f"int {self.name}(int p, int q) {{", "  int fuel = 9;", "#ifdef SHADOW",
-                f"  {flags}{zeros}", "#endif"]  # fmt: skip
+                f"  {flags}{zeros} tell(0, 0);", "#endif"]  # fmt: skip
         return "\n".join([*head, *self.lines, "}", ""])
 
     def add(self, line: str) -> None:
