@@ -22,6 +22,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from kleene.kernels.compiled import interpreted
+
 RESULTS = Path(__file__).parent / "results"
 
 
@@ -46,20 +48,21 @@ def measure(
 ) -> Measurement:
     """Return the times of `fn()` and the result of its last call.
 
-    The first call stands apart: it may compile, or fill a cache. The collector is off while the
-    clock runs. With `setup`, each call is `fn(setup())` and making the argument is not timed: for
+    The first call stands apart: it may compile, or fill a cache; loops run as machine code, however
+    small the input. The collector is off while the clock runs. With `setup`, each call is `fn(setup())` and making the argument is not timed: for
     a `fn` that changes what it is given.
     """
     was_on = gc.isenabled()
     gc.collect()
     gc.disable()
     try:
-        first_s, result = _timed(fn, setup)
-        times = []
-        for _ in range(repeat):
-            result = None  # do not hold two results at once
-            seconds, result = _timed(fn, setup)
-            times.append(seconds)
+        with interpreted(False):
+            first_s, result = _timed(fn, setup)
+            times = []
+            for _ in range(repeat):
+                result = None  # do not hold two results at once
+                seconds, result = _timed(fn, setup)
+                times.append(seconds)
     finally:
         if was_on:
             gc.enable()

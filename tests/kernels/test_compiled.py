@@ -199,7 +199,7 @@ def is_interpreted(unit: CompilationUnit, seconds: float) -> bool:
 def test_small_inputs_are_interpreted_and_large_ones_not(unit: CompilationUnit) -> None:
     assert [is_interpreted(unit, seconds) for seconds in (0.1, 4.9, 5.1)] == [True, True, False]
     unit.mark_ready()
-    assert [is_interpreted(unit, seconds) for seconds in (0.1, 0.2, 0.4)] == [True, True, False]
+    assert [is_interpreted(unit, seconds) for seconds in (0.1, 0.15, 0.4)] == [True, True, False]
     unit.is_in_use = True
     assert not is_interpreted(unit, 0.001)
 
@@ -208,22 +208,50 @@ def test_many_small_inputs_are_a_large_one(
     unit: CompilationUnit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A process that has interpreted for as long as loading takes, loads."""
-    monkeypatch.setattr(compiled, "process_time", count(step=0.16).__next__)
+    monkeypatch.setattr(compiled, "process_time", count(step=0.11).__next__)
     unit.mark_ready()
-    assert [is_interpreted(unit, 0.1) for _ in range(3)] == [True, True, False]
+    assert [is_interpreted(unit, 0.05) for _ in range(3)] == [True, True, False]
+
+
+def test_entry_points_decide_by_their_arguments(tmp_path: Path, unit: CompilationUnit) -> None:
+    """Unless a caller has decided: small arrays are left to plain Python, large ones are not."""
+    seen = []
+
+    def look(_array: Any) -> None:
+        seen.append(compiled.is_interpreting())
+
+    unit.interpreted_s = compiled.linear(1e-3)
+    entry = unit.entry_point(look)
+    entry.dispatcher = look
+    for n_elements in (10, 10_000):
+        entry(np.zeros(n_elements))
+    with compiled.interpreted(False):
+        entry(np.zeros(10))
+    unit.is_in_use = True
+    entry(np.zeros(10))
+    assert seen == [True, False, False, False]
 
 
 def test_what_processes_lose_adds_up(
     unit: CompilationUnit, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(compiled, "process_time", count(step=2.3).__next__)
+    monkeypatch.setattr(compiled, "process_time", count(step=2.2).__next__)
     taken = []
     for _ in range(12):
         monkeypatch.setattr(compiled, "_spent_s", 0.0)  # as in a process of its own
-        taken.append(is_interpreted(unit, 1.0))
+        taken.append(is_interpreted(CompilationUnit(*unit.files[-1:]), 1.0))
     assert taken == [True] * 11 + [False]  # 2 s each: past 20 s with the eleventh
     (tmp_path / "one.py").write_text("ONE = 2\n")  # nothing is known of other sources
     assert is_interpreted(CompilationUnit(tmp_path / "one.py"), 1.0)
+
+
+def test_many_short_calls_lose_as_much_as_a_long_one(
+    unit: CompilationUnit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(compiled, "process_time", count(step=0.05).__next__)
+    for _ in range(20):
+        assert is_interpreted(unit, 0.05)
+    assert 0.5 < unit.loss_s() < 1.0
 
 
 def test_short_runs_lose_nothing(unit: CompilationUnit) -> None:

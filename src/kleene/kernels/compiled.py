@@ -6,8 +6,10 @@ compiled code calls a *device function*; its decorator returns the function as i
 sees it when a caller is compiled.
 
 Nothing here imports Numba: `machine_code` does, when an entry point first needs machine code. So a
-small input is answered by plain Python before Numba is even imported: `interpreted` says where, and
-so does `NUMBA_DISABLE_JIT=1` for a whole process.
+small input is answered by plain Python before Numba is even imported. A caller that knows the size
+of its input says so (`sized`), or the entry points of a unit look at their arguments
+(`CompilationUnit.interpreted_s`); `interpreted` chooses for a block, and `NUMBA_DISABLE_JIT=1` for a
+whole process.
 
 Two things differ from a plain `njit(cache=True)`, and `machine_code` has two more:
 
@@ -22,7 +24,7 @@ from __future__ import annotations
 import inspect
 import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from functools import cached_property, update_wrapper
 from pathlib import Path
@@ -39,11 +41,13 @@ R = TypeVar("R")
 Function = TypeVar("Function", bound=Callable[..., Any])
 Kinds = tuple[Any, ...]  # the types of arguments, as Numba has them
 Rule = Callable[[Callable[..., Any], Kinds], Kinds]
+Estimate = Callable[[tuple[Any, ...]], float]  # of the arguments of a call
 
 _OWN = [Path(__file__), Path(__file__).with_name("machine_code.py")]
-_LOADING_S = 0.3  # importing Numba and loading the machine code of an analysis
+_LOADING_S = 0.2  # importing Numba and loading the machine code of an analysis
 _PATIENCE_S = 5.0  # how long a process interprets before it compiles, which takes about a minute
 _LOSS_S = 20.0  # what all processes may lose by interpreting before one of them compiles
+_NOTED_S = 0.1  # losses are written down when they have become so large
 
 _is_off = os.environ.get("NUMBA_DISABLE_JIT", "0") != "0"
 _interpreting: ContextVar[bool | None] = ContextVar("interpreting", default=_is_off or None)
@@ -138,9 +142,13 @@ def sized(seconds: float, *units: CompilationUnit) -> Iterator[None]:
         yield
     took_s = process_time() - start
     _spent_s += took_s
-    if took_s > _LOADING_S:
-        for unit in units:
-            unit.add_loss(took_s - _LOADING_S)
+    for unit in units:
+        unit.count_interpreted(took_s)
+
+
+def linear(seconds: float) -> Estimate:
+    """Return the estimate that a call takes so long for each element of its arrays."""
+    return lambda args: seconds * sum(one.size for one in args if isinstance(one, np.ndarray))
 
 
 def is_interpreting() -> bool:
@@ -170,13 +178,24 @@ class CompilationUnit:
         only_indexes: whether functions index arrays and ask nothing else of them. Interpreted, they
             then get memory views, whose elements are Python's integers: three times as fast as
             NumPy's, and as wide as compiled code computes.
+        interpreted_s: about how many seconds a call takes as plain Python, by its arguments. Where
+            it is given, entry points decide call by call, as in `sized`, unless a caller has.
     """
 
-    def __init__(self, *sources: str | Path, rule: Rule = wide, only_indexes: bool = False) -> None:
+    def __init__(
+        self,
+        *sources: str | Path,
+        rule: Rule = wide,
+        only_indexes: bool = False,
+        interpreted_s: Estimate | None = None,
+    ) -> None:
         self._sources = [Path(source) for source in sources]
         self.rule = rule
         self.only_indexes = only_indexes
+        self.interpreted_s = interpreted_s
         self.is_in_use = False  # whether machine code of it was loaded or compiled in this process
+        self._notes: dict[str, str | None] = {}
+        self._unnoted_loss_s = -_LOADING_S
 
     @cached_property
     def stamp(self) -> str:
@@ -211,16 +230,25 @@ class CompilationUnit:
         """Note that a process has lost so much; of two at once, one may go unnoted."""
         self._note("loss", f"{self.loss_s() + seconds:.2f}")
 
+    def count_interpreted(self, seconds: float) -> None:
+        """Count time for which this process has interpreted the sources."""
+        self._unnoted_loss_s += seconds
+        if self._unnoted_loss_s > _NOTED_S:
+            self.add_loss(self._unnoted_loss_s)
+            self._unnoted_loss_s = 0.0
+
     def _noted(self, what: str) -> str | None:
-        """Return what was noted of the sources as they are now."""
-        try:
-            stamp, _, value = self._note_file(what).read_text().partition(" ")
-        except OSError:
-            return None
-        return value if stamp == self.stamp else None
+        """Return what was noted of the sources as they are now; each file is read once."""
+        if what not in self._notes:
+            self._notes[what] = None
+            with suppress(OSError):
+                stamp, _, value = self._note_file(what).read_text().partition(" ")
+                self._notes[what] = value if stamp == self.stamp else None
+        return self._notes[what]
 
     def _note(self, what: str, value: str) -> None:
-        replace(self._note_file(what), f"{self.stamp} {value}".encode(), mode=0o644)
+        if replace(self._note_file(what), f"{self.stamp} {value}".encode(), mode=0o644):
+            self._notes[what] = value
 
     def _note_file(self, what: str) -> Path:
         return self.folder / f"{what}.{key_of(*map(str, self._sources))[:16]}"
@@ -244,10 +272,17 @@ class EntryPoint(Generic[P, R]):
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """Return what the function returns."""
+        unit = self.unit
+        if unit.interpreted_s and not unit.is_in_use and _interpreting.get() is None:
+            with sized(unit.interpreted_s(args), unit):
+                return self._called(*args, **kwargs)
+        return self._called(*args, **kwargs)
+
+    def _called(self, *args: P.args, **kwargs: P.kwargs) -> R:
         if _interpreting.get():
             given = map(_view, args) if self.unit.only_indexes else args
             return self.py_func(*given, **kwargs)
-        return self.dispatcher(*args, **kwargs)
+        return cast(R, self.dispatcher(*args, **kwargs))
 
     @cached_property
     def dispatcher(self) -> Any:

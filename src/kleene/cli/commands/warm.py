@@ -14,7 +14,7 @@ from kleene.base.errors import SourceError
 from kleene.cli.output import emit, emit_json, megabytes, rows
 from kleene.cli.shared import AsJson
 
-# Small inputs that use what programs use: fields, arrays, the heap, calls through pointers.
+# Small inputs that use what programs use: fields, arrays, the heap, calls through pointers; loops.
 _INPUTS = {
     "small.c": """\
 #include <stdlib.h>
@@ -37,6 +37,30 @@ int main(int argc, char **argv) {
   return sum + argv[0][0];
 }
 """,
+    "loops.c": """\
+#include <stdlib.h>
+static int table[100];
+int place_of(int wanted) {
+  int low = 0, high = 99;
+  while (low <= high) {
+    int middle = low + (high - low) / 2;
+    if (table[middle] == wanted) return middle;
+    if (table[middle] < wanted) low = middle + 1;
+    else high = middle - 1;
+  }
+  return -1;
+}
+int *copied(const int *from, int first, unsigned n) {
+  int *made = malloc(n * sizeof *made), x = 0, y = 0;
+  if (!made || first < 0 || n > 50 || first > 50) return 0;
+  for (unsigned i = 0, j = n; i < n && x + y < 60; i++, j--) {
+    made[i] = from[first + i] + table[j], x += 2, y -= 1;
+  }
+  for (int i = 0; i < 10 && x - y > 3; x--) i += table[i] > 3 ? 1 : 2;
+  for (int i = 0, j = 0; i < 1000000; i++, j++) if (i > j + 70000) return 0;  // 32 bits wide
+  return made;
+}
+""",
     "small.scm": "(define (twice f x) (f (f x)))\n(display (twice (lambda (y) (* y 2)) 21))\n",
 }
 # What a process compiles; it reads its inputs by plain Python where others compile the reader.
@@ -53,6 +77,7 @@ with interpreted(False):
         result.to_json(), result.checks(), result.call_graph()
     for problem in (points_to_like(53_362, 55_977, 1), van_horn_mairson(7168)):  # arrays grow
         solve(problem, device="cpu")
+    program.invariants(whole_program=True)
 """,
     "the reader of C": """\
 with interpreted(False):
@@ -84,20 +109,19 @@ from kleene.transforms.splitting import ControlFlow
 with interpreted(False):
     memory_ssa(ControlFlow.of([1], []), MemoryAccesses.of([(0, 0, MemoryRole.READ)], [[0]], 1))
 """,
-    "octagons": """\
-from kleene import Octagon
-with interpreted(False):
-    a = Octagon.of_constraints("0 <= x <= 5, y - x <= 2")
-    b = a.assign("x", "y + 1").meet("x + y <= 9")
-    a.join(b).widen(a.assign("y", "2x + 1")), a.join(b) <= a, a.forget("x"), a == b
-""",
-    "graphs": """\
-from kleene import graphs
+    "invariants": """\
+from kleene import Octagon, graphs
+with interpreted():
+    program = kleene.load("loops.c", cache=False)
 with interpreted(False):
     graph = graphs.Graph.from_edges(4, [0, 1, 2, 1], [1, 2, 1, 3])
     graphs.strong_components(graph), graphs.depth_first(graph, 0)
     graphs.loop_forest(graph, 0), graphs.weak_topological_order(graph, 0)
     graphs.dominators(graph, 0)
+    program.invariants()
+    a = Octagon.of_constraints("0 <= x <= 5, y - x <= 2")
+    b = a.assign("x", "y + 1").meet("x + y <= 9")
+    a.join(b).widen(a.assign("y", "2x + 1")), a.join(b) <= a, a.forget("x"), a == b
 """,
 }
 

@@ -7,9 +7,11 @@ from pathlib import Path
 import numpy as np
 
 from kleene.base.arrays import I32, I64, Bools
-from kleene.kernels.compiled import CompilationUnit
+from kleene.kernels.compiled import CompilationUnit, linear
 
-UNIT = CompilationUnit(Path(__file__).parent)
+_INTERPRETED_S_AN_ELEMENT = 2e-6  # of points, blocks and edges
+
+UNIT = CompilationUnit(Path(__file__).parent, interpreted_s=linear(_INTERPRETED_S_AN_ELEMENT))
 entry_point, device_function = UNIT.entry_point, UNIT.device_function
 
 
