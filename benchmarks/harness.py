@@ -48,9 +48,9 @@ def measure(
 ) -> Measurement:
     """Return the times of `fn()` and the result of its last call.
 
-    The first call stands apart: it may compile, or fill a cache; loops run as machine code, however
-    small the input. The collector is off while the clock runs. With `setup`, each call is `fn(setup())` and making the argument is not timed: for
-    a `fn` that changes what it is given.
+    The first call stands apart: it may compile, or fill a cache. Loops run as machine code, however
+    small the input. The collector is off while the clock runs. With `setup`, each call is
+    `fn(setup())` and making the argument is not timed: for a `fn` that changes what it is given.
     """
     was_on = gc.isenabled()
     gc.collect()

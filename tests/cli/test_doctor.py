@@ -27,6 +27,7 @@ def test_the_facts(kleene: Kleene) -> None:
     assert set(facts["packages"]) == {"llvmlite", "numba", "numpy"}
     assert int(facts["llvm"].split(".")[0]) >= 14
     assert facts["compilers"][0]["version"].startswith("clang version")
+    assert "kleene_assume" in Path(facts["headers"], "kleene.h").read_text()
     assert facts["gpu"]["problem"] is None or facts["gpu"]["problem"]
 
 

@@ -6,8 +6,9 @@ Kleene is (an `assert`, which crashes loudly).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 
 from kleene.base.source_text import source_line, source_lines, visible
 
@@ -103,6 +104,18 @@ def raise_all(errors: Iterable[SourceError]) -> None:
         raise collected[0]
     if collected:
         raise SourceErrors(collected)
+
+
+def did_you_mean(name: str, known: Sequence[str], *, most: int = 12) -> str:
+    """Return what may have been meant by a name that is not known, or what names there are.
+
+    >>> did_you_mean("bound", ["assert", "bounds", "null"])
+    'did you mean bounds? There are assert, bounds, null'
+    """
+    near = get_close_matches(name, known, n=3)
+    listed = ", ".join([*known[:most], *(["…"] if len(known) > most else [])])
+    hint = f"did you mean {' or '.join(near)}? " if near else ""
+    return f"{hint}There are {listed}" if hint else f"there are {listed}"
 
 
 def excerpt(span: Span) -> list[str]:

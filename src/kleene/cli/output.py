@@ -6,7 +6,7 @@ import errno
 import io
 import os
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
@@ -31,11 +31,21 @@ def rows(pairs: Iterable[tuple[str, object]]) -> str:
     return "".join(f"{name:{width}}  {value}".rstrip() + "\n" for name, value in listed)
 
 
-def emit(pieces: Iterable[str]) -> None:
-    """Print text on stdout as its pieces come, with nothing in it that a terminal would obey."""
+def emit(pieces: Iterable[str], paint: Callable[[str], str] | None = None) -> None:
+    """Print text on stdout as its pieces come, with nothing in it that a terminal would obey.
+
+    On a terminal `paint` may add colours to a piece (unless `NO_COLOR` is set).
+    """
+    is_painted = paint is not None and _shows_colours()
     for piece in pieces:
-        _stdout().write(printable(piece))
+        text = printable(piece)
+        _stdout().write(paint(text) if paint is not None and is_painted else text)
     flush()
+
+
+def _shows_colours() -> bool:
+    is_terminal = sys.stdout is not None and sys.stdout.isatty()
+    return is_terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
 def emit_json(value: object) -> None:

@@ -8,8 +8,8 @@ sees it when a caller is compiled.
 Nothing here imports Numba: `machine_code` does, when an entry point first needs machine code. So a
 small input is answered by plain Python before Numba is even imported. A caller that knows the size
 of its input says so (`sized`), or the entry points of a unit look at their arguments
-(`CompilationUnit.interpreted_s`); `interpreted` chooses for a block, and `NUMBA_DISABLE_JIT=1` for a
-whole process.
+(`CompilationUnit.interpreted_s`). `interpreted` chooses for a block, and `NUMBA_DISABLE_JIT=1` for
+a whole process.
 
 Two things differ from a plain `njit(cache=True)`, and `machine_code` has two more:
 

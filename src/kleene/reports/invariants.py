@@ -3,28 +3,73 @@
 from __future__ import annotations
 
 import os
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
+from kleene.base.errors import excerpt
 from kleene.base.source_text import relative_path
 from kleene.reports.html import Cell, Link, Note, Section, page
 
 if TYPE_CHECKING:
+    from kleene.analyses.invariants.checks import CheckResult
     from kleene.analyses.invariants.facts import Facts
     from kleene.analyses.invariants.result import InvariantsResult
 
 
-def check_lines(result: InvariantsResult, root: str | os.PathLike[str]) -> Iterator[str]:
-    """Yield a line for each check; those that are not proved with what is known there."""
-    for one in result.checks:
-        where = f"{relative_path(one.span.file, root)}:{one.span.line}: " if one.span else ""
-        by = f" [{one.proved_by}]" if one.proved_by else ""
-        yield f"{where}{one.verdict.value}: {one.kind.value}: {one.message}{by}\n"
-        if not one.is_proved and one.state:
-            yield f"    known: {'nothing' if one.state == 'true' else one.state}\n"
-        if one.lost:
-            yield f"    {one.lost}\n"
+_MOST_PROVED = 20  # more checks that are proved are only counted, unless all are asked for
+_COLOURS = {"fails always": "1;31", "may fail": "1;33", "safe": "32", "unreachable": "36"}
+_VERDICT = re.compile(rf"^(\S.*?: )({'|'.join(_COLOURS)})(?=: )")
+
+
+def check_lines(
+    result: InvariantsResult, root: str | os.PathLike[str], *, lists_all: bool = False
+) -> Iterator[str]:
+    """Yield checks that are not proved, each with its line and what is known there; then the rest.
+
+    Those that always fail come first. Of proved checks there is a line each, as long as these are
+    few, or all are asked for; equal ones of a line are counted.
+    """
+    unproved = [one for one in result.checks if not one.is_proved]
+    for one in sorted(unproved, key=lambda one: one.verdict.value != "fails always"):
+        yield _unproved(one, root)
+    proved = Counter(_head(one, root) for one in result.checks if one.is_proved)
+    lists_all = lists_all or len(proved) <= _MOST_PROVED
+    for line, n_times in proved.items() if lists_all else ():
+        yield f"{line}{f' ({n_times} times)' if n_times > 1 else ''}\n"
+    yield f"{summary(result)}{'' if lists_all else ' (--all-checks lists the proved ones)'}\n"
+
+
+def _head(one: CheckResult, root: str | os.PathLike[str], *, with_column: bool = False) -> str:
+    """Return a check as a line: place, verdict, kind, what was asked, the domain that proved it."""
+    place = f"in {one.function}"
+    if one.span:
+        column = f":{one.span.column}" if with_column and one.span.column else ""
+        place = f"{relative_path(one.span.file, root)}:{one.span.line}{column}"
+    by = f" [{one.proved_by}]" if one.proved_by else ""
+    return f"{place}: {one.verdict.value}: {one.kind.value}: {one.message}{by}"
+
+
+def _unproved(one: CheckResult, root: str | os.PathLike[str]) -> str:
+    lines = [_head(one, root, with_column=True), *(excerpt(one.span) if one.span else ())]
+    if one.state:
+        lines.append(f"    known: {'nothing' if one.state == 'true' else one.state}")
+    lines += [f"    {one.lost}"] if one.lost else []
+    return "\n".join(lines) + "\n"
+
+
+def summary(result: InvariantsResult) -> str:
+    """Return how many checks there are, and how many of each verdict."""
+    counts = [f"{n:,} {name}" for name, n in result.counts().items() if n]
+    n_checks = len(result.checks)
+    head = f"{n_checks:,} check{'' if n_checks == 1 else 's'}"
+    return f"{head}: {', '.join(counts)}" if counts else f"{head} of these kinds"
+
+
+def painted(text: str) -> str:
+    """Return the text of a check with its verdict in colour, as terminals show it."""
+    return _VERDICT.sub(lambda found: f"{found[1]}\x1b[{_COLOURS[found[2]]}m{found[2]}\x1b[m", text)
 
 
 def count_lines(result: InvariantsResult) -> Iterator[str]:
@@ -38,6 +83,7 @@ def count_lines(result: InvariantsResult) -> Iterator[str]:
     for name, *numbers in rows:
         cells = [one.rjust(width) for one, width in zip(numbers, widths[1:], strict=True)]
         yield "  ".join([name.ljust(widths[0]), *cells]) + "\n"
+    yield summary(result) + "\n"
 
 
 def place_lines(asked: Mapping[str, Iterable[Facts]]) -> Iterator[str]:

@@ -155,9 +155,9 @@ def test_programs_that_run_to_their_end_have_no_unreachable_checks(name: str) ->
 @pytest.mark.parametrize(
     ("name", "needed", "why"),
     [
-        ("count_too_far", "i <= 8", "a round of the loop does not keep it"),
-        ("any_division", "x != 0", "it is not known where the function begins"),
-        ("global_changes", "", "others may write to it here"),
+        ("count_too_far", "i <= 8", "an iteration of the loop may not preserve it"),
+        ("any_division", "x != 0", "nothing is known of it when the function is entered"),
+        ("global_changes", "", "code that is not followed may write to it here"),
         ("unsigned_below_zero", "", "it may wrap around here"),
         ("second_side_never_holds", "", ""),
     ],

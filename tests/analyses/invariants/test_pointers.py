@@ -48,4 +48,4 @@ def test_names_of_cpp_are_those_of_the_source(tmp_path: Path) -> None:
     file = tmp_path / "deep.cpp"
     file.write_text("int deep(int n) { return n ? deep(n - 1) : 0; }")
     (answer,) = load(file).invariants().functions
-    assert answer.notes == ["deep calls itself: the inner call returns any value"]
+    assert answer.notes == ["deep is recursive: its inner calls are taken to return any value"]

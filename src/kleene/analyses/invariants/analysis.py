@@ -25,31 +25,31 @@ from kleene.analyses.invariants.result import FunctionResult, InvariantsResult, 
 from kleene.analyses.invariants.solve import OutOfTimeError, Run, worst
 from kleene.base import progress
 from kleene.base.device import Device
-from kleene.base.errors import SourceError
+from kleene.base.errors import SourceError, did_you_mean
 from kleene.base.paths import paths_of
 from kleene.ir import Program
 from kleene.ir.codes import CALLS, GlobalFlag, Linkage, Opcode, TypeKind, ValueKind
 
 _ENDS = "a run ends where an access, division or shift fails its check"
-_NO_OVERFLOW = "signed overflow does not happen after it was checked"
+_NO_OVERFLOW = "a signed operation does not overflow once its check is answered"
 _RANKS = {Verdict.MAY_FAIL: 0, Verdict.FAILS: 1, Verdict.SAFE: 2, Verdict.UNREACHABLE: 3}
 _OPEN = (Verdict.MAY_FAIL, Verdict.FAILS)  # where a more precise domain may show that no run comes
 _BACKWARD_S = 1.0  # for the walks backward of one function
-_FLOATS = "floating-point numbers have the precision of their types, and small ones are kept"
-_STRINGS_END = "strings that the C library reads in unknown objects and in fields end there"
-_ALL_STRINGS_END = "strings that the C library reads end inside of their objects"
+_FLOATS = "floating-point numbers have the precision of their types, and none is flushed to 0"
+_STRINGS_END = "strings that the C library reads in unknown objects and in fields are terminated"
+_ALL_STRINGS_END = "strings that the C library reads are terminated inside of their objects"
 _ARGUMENTS = "arguments of main are strings, also where the program has written to these"
 _WRAPS = "signed overflow wraps around"
 _MOST_INSTRUCTIONS = 3_000  # more are not interpreted function by function: some ms for each
 _WHOLE_DOMAINS = DOMAINS[:2]
-_READS_END = "a run ends where it reads storage that has no value, which is checked"
+_READS_END = "a run ends where it reads uninitialised memory, which is checked"
 _NO_POINTERS_IN_BYTES = (
     "pointers that leave the program as bytes or as printed numbers do not come back"
 )
-_WRITTEN = "storage from outside, and what unknown functions outside are handed, is written by them"
+_WRITTEN = "memory from outside, and memory passed to unknown functions, is initialised by them"
 _STAYS = (
-    "locals stay until their function returns, and storage from outside as long as it is used",
-    "threads and signal handlers end no storage that others use meanwhile",
+    "locals live until their function returns, and memory from outside as long as it is used",
+    "threads and signal handlers free no memory that others use meanwhile",
 )
 
 
@@ -87,12 +87,12 @@ class Invariants:
             object.__setattr__(self, name, paths_of(getattr(self, name)))
         if self.domain not in DOMAINS:
             message = f"there is no domain '{self.domain}'"
-            note = f"there are {', '.join(DOMAINS)}"
+            note = did_you_mean(self.domain, DOMAINS)
             raise SourceError(None, "invariants/no-such-domain", message, note)
         for one in self.checks:
             if one not in list(CheckKind):
-                message = f"there is no check '{one}'"
-                note = f"there are {', '.join(CheckKind)}"
+                message = f"there is no kind of check '{one}'"
+                note = did_you_mean(one, list(CheckKind))
                 raise SourceError(None, "invariants/no-such-check", message, note)
 
     def run(
@@ -155,7 +155,9 @@ class Invariants:
         names = [program.functions[row].name for row in rows]
         answers = [FunctionResult(name, domain=chosen, notes=run.notes(name)) for name in names]
         if chosen != self.domain:
-            answers[0].notes.append(f"{self.domain} is for functions by themselves: {chosen}")
+            answers[0].notes.append(
+                f"whole programs are analysed with {chosen}: {self.domain} needs --by-function"
+            )
         inside = set(rows)
         checks = [
             one
@@ -240,7 +242,7 @@ class Invariants:
         templates: tuple[Form, ...] = ()
         if flat.refused:
             name = program.functions[function].source_name or answer.name
-            answer.notes.append(f"nothing is said of {name}: {flat.refused}")
+            answer.notes.append(f"{name} is not analysed: {flat.refused}")
         for domain in DOMAINS[: DOMAINS.index(self.domain) + 1]:
             if flat.refused:
                 break
@@ -249,7 +251,9 @@ class Invariants:
                     templates = tuple(gauges(answer.runs[-1]))
                 run = Run(code, plan_of(code, domain, templates), deadline_s)
             except OutOfTimeError:
-                answer.notes.append(f"{domain} was given up after {self.time_s:g} s")
+                answer.notes.append(
+                    f"{answer.name}: domain {domain} was given up after {self.time_s:g} s"
+                )
                 break
             answer.runs.append(run)
             answer.domain = domain
@@ -510,5 +514,7 @@ def _function(program: Program, name: str, defined: list[int]) -> int:
     for row in defined:
         if name in (program.functions[row].name, program.functions[row].source_name):
             return row
-    message = f"no function with a body is called '{name}'"
-    raise SourceError(None, "invariants/no-such-function", message)
+    message = f"the program defines no function '{name}'"
+    views = [program.functions[row] for row in defined]
+    note = did_you_mean(name, [one.source_name or one.name for one in views])
+    raise SourceError(None, "invariants/no-such-function", message, note)

@@ -23,6 +23,7 @@ from dataclasses import dataclass
 from itertools import product
 from time import perf_counter
 
+from kleene.analyses.invariants.checks import NOTHING_KNOWN
 from kleene.analyses.invariants.compile import Step
 from kleene.analyses.invariants.expressions import (
     Always,
@@ -50,8 +51,7 @@ from kleene.analyses.invariants.transfer import always, assume
 from kleene.graphs import weak_topological_order
 
 _MOST_STEPS = 600  # edges of one walk; then the check is left as it is
-_GIVEN = "it is not known where the function begins"
-_ASSIGNED = "a value is assigned here that it does not hold for"
+_ASSIGNED = "the value assigned here may violate it"
 _MOST_CASES = 8  # of one block
 _SIGNS = {
     "mul": "*", "and": "&", "or": "|", "xor": "^", "shl": "<<", "lshr": ">>", "ashr": ">>",
@@ -355,7 +355,7 @@ class _Search:
             found = [one for one in cases[0] if not _is_test(operation, one)] if cases else []
             if len(cases) != 1 or len(found) != 1:
                 is_given = self._run.code.origins[block][position][1] < 0
-                reason = _GIVEN if is_given else _made_by(operation)
+                reason = NOTHING_KNOWN if is_given else _made_by(operation)
                 return Loss(needed, reason, 0 if is_given else block, -1 if is_given else position)
             if not any(True for _ in keys_of(found[0])):
                 return Loss(needed, _ASSIGNED, block, position)
@@ -365,10 +365,10 @@ class _Search:
     def _into(self, block: int, needed: Condition) -> Loss:
         """Go on along an edge behind which the constraint is not known."""
         if block == 0:
-            return Loss(needed, _GIVEN, 0, -1)
+            return Loss(needed, NOTHING_KNOWN, 0, -1)
         is_head = block in self._walk._loops
         if block in self._seen:
-            return Loss(needed, "a round of the loop does not keep it", block, -1)
+            return Loss(needed, "an iteration of the loop may not preserve it", block, -1)
         self._seen.add(block)
         for step in self._walk._into.get(block, []):
             made = [
@@ -381,12 +381,12 @@ class _Search:
             tests = set(_parts(step.condition)) if step.condition is not None else set()
             found = [one for one in cases[0] if one not in tests] if cases else []
             if len(cases) != 1 or len(found) != 1:
-                return Loss(needed, "a value is chosen here", block, -1)
+                return Loss(needed, "paths with different values join here", block, -1)
             place = len(self._run.code.operations[step.source])
             if not any(True for _ in keys_of(found[0])):
                 return Loss(needed, _ASSIGNED, step.source, place - 1)
             return self.back(step.source, place, found[0])
-        reason = "the loop's rounds are widened" if is_head else "ways meet here"
+        reason = "widening of the loop drops it" if is_head else "paths join here"
         return Loss(needed, reason, block, -1)
 
 
@@ -398,7 +398,7 @@ def _is_test(operation: Operation, condition: Condition) -> bool:
 
 def _made_by(operation: Operation) -> str:
     if isinstance(operation, Havoc):
-        return "others may write to it here"
+        return "code that is not followed may write to it here"
     if isinstance(operation, Wrap):
         return "it may wrap around here"
     if isinstance(operation, Choose):
@@ -406,7 +406,7 @@ def _made_by(operation: Operation) -> str:
     word = getattr(operation, "operation", "")
     word = _SIGNS.get(word, word)
     return (
-        f"the result of '{word}' is known by its bounds only" if word else "it gets any value here"
+        f"only bounds are known of the result of '{word}'" if word else "it may get any value here"
     )
 
 

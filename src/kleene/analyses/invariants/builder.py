@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kleene.analyses.invariants.checks import CheckKind
+from kleene.analyses.invariants.checks import UNKNOWN_OBJECT, CheckKind
 from kleene.analyses.invariants.expressions import Condition, Form, Kind, Relation, Unknown, only
 from kleene.analyses.invariants.flat import Block, FlatFunction, Site, Source
 from kleene.analyses.invariants.kinds import Readings
@@ -102,7 +102,7 @@ class FlatFunctionBuilder:
         if address.object is None:
             names = self.program.variables_of(address.root.value) if address.root else []
             pointer = f"'{names[0]}'" if names else "the pointer"
-            return f"it is not known which object {pointer} points to"
+            return f"{UNKNOWN_OBJECT} {pointer} points to"
         object = self.flat.objects[address.object]
         name = object.name or "the object"
         if object.size is None:

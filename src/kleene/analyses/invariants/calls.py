@@ -112,7 +112,7 @@ class _Call:
         if present is not None:
             message = "the pointers are not null"
             self.builder.check(self.block, CheckKind.NULL, self.row, present, message)
-        name = self.name.split(".p0")[0]
+        name = self.name.removeprefix("llvm.").split(".p0")[0]
         made = []
         for is_write, verb in ((False, "reads"), (True, "writes")):
             inside = _all(self._inside(one) for one in touches if one.is_write == is_write)

@@ -8,6 +8,10 @@ from enum import StrEnum
 from kleene.base.errors import Span
 
 
+UNKNOWN_OBJECT = "it is not known which object"  # and what points there
+NOTHING_KNOWN = "nothing is known of it when the function is entered"
+
+
 class CheckKind(StrEnum):
     """What a check is about."""
 
@@ -58,6 +62,14 @@ class CheckResult:
     state: str
     instruction: int
     lost: str = ""
+
+    @property
+    def is_unknown(self) -> bool:
+        """Whether nothing is known of the pointer it is about, so that it tells little of a fault."""
+        if self.verdict is not Verdict.MAY_FAIL:
+            return False
+        is_given = self.kind is CheckKind.NULL and self.lost.endswith(NOTHING_KNOWN)
+        return is_given or self.lost.startswith(UNKNOWN_OBJECT)
 
     @property
     def is_proved(self) -> bool:

@@ -43,7 +43,9 @@ class Facts:
     def __str__(self) -> str:
         if not self.cases:
             return "unreachable"
-        return " || ".join(" && ".join(case) if case else "true" for case in self.cases)
+        if any(not case for case in self.cases):
+            return "true"
+        return " || ".join(" && ".join(case) for case in self.cases)
 
 
 def facts_at(program: Program, run: Run, block: int, instruction: int) -> Facts:

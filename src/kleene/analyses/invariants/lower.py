@@ -287,7 +287,7 @@ class _FunctionLowering:
         self._check_callee(block, context, row, operands[0])
         model = model_of(self._program, operands[0])
         if self._table.flags[row] & Flag.RETURNS_TWICE:
-            self.flat.refused = "a call may return twice (setjmp)"
+            self.flat.refused = "it calls a function that may return twice (setjmp)"
         if self._values.is_pointer(value) and model.returns is None and model.heap is None:
             for one in arguments:  # the result may point to what an argument points to
                 self._builder.expose(context, one)
@@ -352,11 +352,15 @@ class _FunctionLowering:
             self.flat.not_followed[row] = None
             return None
         if row in stack:
-            self.flat.notes[f"{name} calls itself: the inner call returns any value"] = None
+            self.flat.notes[
+                f"{name} is recursive: its inner calls are taken to return any value"
+            ] = None
             self.flat.not_followed[row] = None
             return None
         if len(stack) > _DEEPEST or len(self.flat.blocks) + blocks[1] - blocks[0] > _MOST_BLOCKS:
-            self.flat.notes[f"{name} is not followed: there are too many blocks"] = None
+            self.flat.notes[
+                f"a call of {name} is not inlined, because the caller would have too many blocks"
+            ] = None
             self.flat.not_followed[row] = None
             return None
         return row

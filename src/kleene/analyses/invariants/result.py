@@ -8,6 +8,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from kleene.analyses.invariants import rules
 from kleene.analyses.invariants.checks import CheckResult, Verdict
 from kleene.analyses.invariants.facts import Facts, facts_at, first_of_line, lines_of
@@ -91,8 +93,24 @@ class InvariantsResult:
                         found.append(facts_at(self.program, run, block, row))
         if not found:
             message = f"no code that was analysed stands at '{place}'"
-            raise SourceError(None, "invariants/no-such-place", message, "write file.c:12")
+            raise SourceError(None, "invariants/no-such-place", message, self._near(file, number))
         return found
+
+    def _near(self, file: str, number: str) -> str:
+        """Return a hint for a place where there is no code."""
+        spans = self.program.spans
+        names = {symbol: self.program.strings[symbol] for symbol in set(spans.file.tolist())}
+        symbols = [symbol for symbol, name in names.items() if file and name.endswith(file)]
+        if not symbols:
+            short = sorted({os.path.basename(name) for name in names.values() if name})
+            return f"write FILE:LINE, such as {short[0]}:12" if short else "write FILE:LINE"
+        lines = np.unique(spans.line[np.isin(spans.file, symbols)])
+        lines = lines[lines > 0]
+        if not number.isdigit() or not len(lines):
+            return f"write {file}:12"
+        before, after = lines[lines < int(number)][-1:], lines[lines > int(number)][:1]
+        near = " and ".join(f"{file}:{line}" for line in [*before.tolist(), *after.tolist()])
+        return f"the nearest lines with code: {near}"
 
     def _last_line(self, file: str, line: int) -> int:
         """Return where the statement ends that begins at a line; the line itself if none does."""
@@ -130,9 +148,12 @@ class InvariantsResult:
         for one in self.checks:
             if one.is_proved:
                 continue
-            rule = rules.FAILS if one.verdict is Verdict.FAILS else rules.MAY_FAIL
+            open_rule = rules.UNKNOWN if one.is_unknown else rules.MAY_FAIL
+            rule = rules.FAILS if one.verdict is Verdict.FAILS else open_rule
             says = "is never so here" if one.verdict is Verdict.FAILS else "may not be so"
-            message = f"{one.kind.value}: {one.message}: {says}"
+            message = (
+                f"{one.kind.value}: {one.message}: {says}{f' ({one.lost})' if one.lost else ''}"
+            )
             found.append(Finding(rule, one.span, message, one.function))
         files = sorted({one.span.file for one in self.checks if one.span})
         every = sorted(found, key=lambda one: one.order)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from kleene.results import Rule, Severity
 
 _HELP = (
-    "The message says what was asked; the report also what is known there. A may is"
-    " no proof of a fault: the domains may have lost what makes it safe.\n\n"
+    "The message says what was checked; the report adds what is known there. That a check may fail"
+    " is no proof of a fault: the domains may have lost what makes it safe.\n\n"
     "State what you know with `kleene_assume(...)` from `kleene.h`, or test it."
 )
 MAY_FAIL = Rule(
@@ -14,6 +14,15 @@ MAY_FAIL = Rule(
     Severity.WARNING,
     "A check is not proved: some run may fail here.",
     _HELP,
+)
+UNKNOWN = Rule(
+    "invariants/unknown-pointer",
+    Severity.NOTE,
+    "A check is not proved: nothing is known of the pointer that comes from outside.",
+    "The pointer is a parameter, or was read from memory that others write, so it may be null or"
+    " lead anywhere. That is no sign of a fault.\n\n"
+    "State what callers guarantee with `kleene_assume(...)` from `kleene.h`, or analyse the program"
+    " with its callers.",
 )
 FAILS = Rule(
     "invariants/fails",

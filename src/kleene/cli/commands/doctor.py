@@ -42,6 +42,7 @@ def run(*, as_json: AsJson = False) -> None:
 def _facts() -> dict[str, Any]:
     from llvmlite.binding import llvm_version_info
 
+    from kleene.frontends.c.compiler import HEADERS
     from kleene.kernels.launch import gpu_problem
 
     return {
@@ -50,6 +51,7 @@ def _facts() -> dict[str, Any]:
         "platform": platform.platform(),
         "packages": {name: version(name) for name in ("numpy", "numba", "llvmlite")},
         "llvm": ".".join(str(number) for number in llvm_version_info),
+        "headers": str(HEADERS),
         "compilers": _compilers(),
         "graphviz": {"problem": svg_problem()},
         "gpu": {"problem": gpu_problem()},
@@ -65,6 +67,7 @@ def _text(facts: dict[str, Any]) -> str:
             ("Python", f"{facts['python']} on {facts['platform']}"),
             *((name, found) for name, found in facts["packages"].items()),
             ("LLVM", f"{facts['llvm']} (reads bitcode up to this version)"),
+            ("headers", f"{facts['headers']} (kleene.h, for -I of other compilers)"),
             *(_compiler_row(compiler) for compiler in facts["compilers"]),
             ("Graphviz", _yes_or_why(facts["graphviz"]["problem"])),
             ("GPU", _yes_or_why(facts["gpu"]["problem"])),

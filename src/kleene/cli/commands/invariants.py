@@ -33,77 +33,86 @@ def run(
         option(
             "--checks",
             metavar="KINDS",
-            help="assert, overflow, division, shift, bounds, null, uninitialised, freed, dead-code:"
-            " some, with commas between.",
+            help="Only these kinds, with commas between: assert, overflow, division, shift,"
+            " conversion, bounds, null, uninitialised, freed; and dead-code, which is not checked"
+            " unless named.",
+            show_default="all but dead-code",
         ),
     ] = None,
     functions: Annotated[
         list[str] | None,
-        option("--function", metavar="NAME", help="Only this function; may be repeated."),
+        option("--function", metavar="NAME", help="Analyse only this function; may be repeated."),
     ] = None,
     domain: Annotated[
         str,
         option(
             "--domain",
             metavar="NAME",
-            help="The last to try: interval, octagon, relational, partitioned, predicates.",
+            help="The most precise domain to try: interval, octagon, relational, partitioned,"
+            " predicates. Cheaper ones go first.",
         ),
     ] = "predicates",
     whole_program: Annotated[
         bool | None,
         option(
             "--whole-program/--by-function",
-            help="All functions together, or each by itself with callees laid in.",
-            show_default="together from 3,000 instructions on",
+            help="Analyse all functions together, or each on its own with its callees inlined.",
+            show_default="together above 3,000 instructions",
         ),
     ] = None,
     places: Annotated[
         list[str] | None,
-        option("--at", metavar="FILE:LINE", help="What holds in front of this line?"),
+        option("--at", metavar="FILE:LINE", help="Print the invariant before this line."),
     ] = None,
     emitted: Annotated[
         str,
         option(
             "--emit",
             metavar="FORM",
-            help="What holds in front of all statements: asserts or acsl (the source with them),"
-            " witness (YAML of SV-COMP), json.",
+            help="Print the invariants of all statements as asserts or acsl (inserted into the"
+            " source), witness (YAML of SV-COMP), or json.",
         ),
     ] = "",
     wraps: Annotated[
-        bool, option("--wrap", help="Signed overflow wraps around (-fwrapv); no check for it.")
+        bool,
+        option("--wrap", help="Let signed overflow wrap around (-fwrapv) instead of checking it."),
     ] = False,
     time_s: Annotated[
         float,
         option(
             "--time-per-function",
             metavar="SECONDS",
-            help="Then the result of cheaper domains stands.",
+            help="Stop refining a function after so long, and keep what cheaper domains proved.",
+            show_default="no limit",
         ),
     ] = 0.0,
     stats: Annotated[
         bool | None,
         option(
             "--stats/--all-checks",
-            help="A table of verdicts, or a line for each check.",
-            show_default="a table from 1,000 checks on",
+            help="Print a table of verdicts, or a line for every check.",
+            show_default="a table from 1,000 checks on; else all that are not proved",
         ),
     ] = None,
     sarif_file: Annotated[
-        Path | None, option("--sarif", metavar="FILE", help="Write what is not proved as SARIF.")
+        Path | None,
+        option("--sarif", metavar="FILE", help="Write what is not proved as SARIF 2.1.0."),
     ] = None,
     html_file: Annotated[
-        Path | None, option("--html", metavar="FILE", help="Write a page: sources and verdicts.")
+        Path | None,
+        option(
+            "--html", metavar="FILE", help="Write a page: the sources with invariants and verdicts."
+        ),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Prove assertions, accesses and arithmetic of C safe, or say which may fail.
+    """Prove that assertions, accesses and arithmetic of C are safe, or say which may fail.
 
     Example: kleene invariants examples/invariants/search.c
 
-    Each check is safe, may fail, fails always or is unreachable; a check that is not proved comes
-    with what is known there. Unknown functions return any value. Exit code 3 if a check is not
-    proved.
+    Each check is safe, may fail, fails always or is unreachable. A check that is not proved comes
+    first, with the constraints known before it and the one that would have proved it. Functions
+    without a body may return any value. Exit code 0 if all checks are proved, 3 if some are not.
     """
     from kleene.analyses.invariants import Invariants
 
@@ -129,16 +138,19 @@ def run(
         plain["at"] = {place: [str(one) for one in found] for place, found in asked.items()}
         emit_json(plain)
     else:
-        from kleene.reports.invariants import check_lines, count_lines, place_lines
+        from kleene.reports.invariants import check_lines, count_lines, painted, place_lines
 
         is_table = len(result.checks) >= _MOST_LINES if stats is None else stats
-        lines = count_lines(result) if is_table else check_lines(result, root)
-        emit(place_lines(asked) if asked else lines)
+        if asked:
+            emit(place_lines(asked))
+        elif is_table:
+            emit(count_lines(result))
+        else:
+            emit(check_lines(result, root, lists_all=stats is False), painted)
         _print_notes(result)
         if is_table and stats is None and not asked:
             note("each check is shown by --all-checks, --function NAME, --html or --json")
-    found = result.findings()
-    if not asked and any(one.suppressed is None and one.severity.is_fault for one in found):
+    if not asked and any(one.suppressed is None for one in result.findings()):
         raise SystemExit(ExitCode.FINDINGS)
 
 
@@ -167,12 +179,10 @@ def _emitted(result: InvariantsResult, form: str, root: str) -> str:
 
 
 def _print_notes(result: InvariantsResult) -> None:
-    for function in result.functions:
-        for text in function.notes:
-            note(text)
-    counts = ", ".join(f"{n} {name}" for name, n in result.counts().items() if n)
-    assumed = "; ".join(result.assumed)
-    note(f"{len(result.checks)} checks{f': {counts}' if counts else ''}; {assumed}")
+    for text in dict.fromkeys(text for one in result.functions for text in one.notes):
+        note(text)
+    for text in result.assumed:
+        note(f"assumed: {text}")
 
 
 def _write(

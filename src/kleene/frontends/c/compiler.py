@@ -67,7 +67,7 @@ _BY_LANGUAGE: dict[Language, tuple[str, ...]] = {
 }
 _LIBCXX = ("lib", "libcxx", "include")  # in the folder of the bundled compiler
 _INSTANTIATE = str(Path(__file__).with_name("instantiate.h"))
-_HEADERS = f"-idirafter{Path(__file__).with_name('include')}"  # kleene.h
+HEADERS = Path(__file__).with_name("include")  # with kleene.h
 _MARKER = re.compile(rb'^# \d+ "((?:[^"\\]|\\.)+)"([ \d]*)$', re.MULTILINE)
 
 
@@ -109,7 +109,7 @@ class Compiler:
     def words(self, source: Source, options: Options) -> list[str]:
         """Return the command that compiles `source`, but for what to make of it."""
         front = self.for_c if source.language == "c" else self.for_cxx
-        ours = (*_BY_LANGUAGE[source.language], *_ALWAYS, _HEADERS)
+        ours = (*_BY_LANGUAGE[source.language], *_ALWAYS, f"-idirafter{HEADERS}")
         ours += (_FILL_LOCALS,) if self.fills_locals else ()
         own = [*ours, *self._library(source), *source.flags, *options.words(source.language)]
         if source.language == "c++" and (self.home is None or "-nostdinc++" in own):
