@@ -32,7 +32,11 @@ def test_what_may_fail_is_a_finding(kleene: Kleene, tmp_path: Path) -> None:
     assert "0 <= n" in check["state"]
     (found,) = json.loads(log.read_text())["runs"][0]["results"]
     assert found["ruleId"] == "invariants/may-fail"
-    assert "i &lt;= 8" in page.read_text()
+    text = page.read_text()
+    assert "<code>0 &lt;= i &amp;&amp; i &lt;= 8" in text  # the invariant, in the margin
+    assert '<span class="badge">may fail</span> bounds: the access is inside of ring' in text
+    assert text.count('type="checkbox"') == 2  # one verdict, one kind
+    assert "<script" not in text
 
 
 def test_a_pointer_of_which_nothing_is_known_is_a_note(kleene: Kleene, tmp_path: Path) -> None:

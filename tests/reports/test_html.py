@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from kleene.base.errors import Span
 from kleene.reports import html
-from kleene.reports.html import Link, Note, Section
+from kleene.reports.html import Badge, Link, Note, Section
 from kleene.results import Finding, Location, Rule, Severity
 
 ERROR = Rule("demo/null-call", Severity.ERROR, "A call is never right.", "H.")
@@ -229,3 +229,25 @@ def test_boxes_hide_and_show_rows(chromium: Callable[..., str], tmp_path: Path) 
     shown = re.search("<pre>(.*)</pre>", chromium(tmp_path, "--dump-dom", page.as_uri()))
     assert shown is not None
     assert json.loads(shown[1]) == [rows for _, rows in clicks]
+
+
+@pytest.mark.tools
+def test_boxes_hide_rows_and_notes(chromium: Callable[..., str], tmp_path: Path) -> None:
+    """Of a section with filters: what stands in the margin goes with the rows."""
+    file = tmp_path / "a.c"
+    file.write_text("int a;\nint b;\n")
+    rows = [("one", Badge("may fail", Severity.WARNING)), ("two", Badge("safe", "good"))]
+    notes = [
+        Note(str(file), line, name, badge=badge, shown_with=(badge.text,))
+        for line, (name, badge) in enumerate(rows, 1)
+    ]
+    checks = Section("Checks", ("name", "verdict"), rows, filters=(1,))
+    report = html.page("t", sources=[str(file)], root=tmp_path, notes=notes, sections=[checks])
+    clicks = CLICKS.replace("#findings tbody tr", ".filtered tbody tr, aside > div")
+    clicks = clicks.replace("row.cells[2].textContent", "row.textContent")
+    page = tmp_path / "clicks.html"
+    labels = json.dumps(["may fail", "safe", "may fail"])
+    page.write_text(clicks.format(page=escape(report), labels=labels), encoding="utf-8")
+    shown = re.search("<pre>(.*)</pre>", chromium(tmp_path, "--dump-dom", page.as_uri()))
+    assert shown is not None
+    assert json.loads(shown[1]) == [["twosafe", "safe two"], [], ["onemay fail", "may fail one"]]

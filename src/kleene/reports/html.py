@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import cache
 from html import escape
 from importlib.resources import files
+from typing import Literal
 
 from kleene.base.errors import Span
 from kleene.base.source_text import relative_path, source_lines, visible
@@ -40,28 +41,57 @@ class Code:
     text: str
 
 
-Cell = str | Code | Link | tuple[Link, ...]
+@dataclass(frozen=True, slots=True)
+class Badge:
+    """A word in a cell or a margin, in the colour of a severity, or of what is good."""
+
+    text: str
+    kind: Severity | Literal["good"]
+
+
+Cell = str | Code | Badge | Link | tuple[Link, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """What stands in the margin beside a line: text, and links behind it."""
+    """What stands in the margin beside a line: text, and links behind it.
+
+    Attributes:
+        file: that the line is in.
+        line: counted from 1.
+        text: what is said.
+        links: behind the text.
+        badge: in front of the text; the note gets its colour.
+        span: is underlined in that colour.
+        is_code: whether the text is a formula of the source's language.
+        shown_with: values of filtered columns; the note is hidden with the rows of each.
+    """
 
     file: str
     line: int
     text: str
     links: tuple[Link, ...] = ()
+    badge: Badge | None = None
+    span: Span | None = None
+    is_code: bool = False
+    shown_with: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A table of its own above the sources, such as a call graph, with pictures below it."""
+    """A table of its own above the sources, such as a call graph, with pictures below it.
+
+    Rows are hidden while the box of a value in one of the columns `filters` is not checked. A
+    folded table is shown when it is asked for.
+    """
 
     title: str
     columns: tuple[str, ...]
     rows: Sequence[tuple[Cell, ...]]
     text: str = ""
     pictures: tuple[Svg, ...] = ()
+    filters: tuple[int, ...] = ()
+    is_folded: bool = False
 
 
 def page(
@@ -73,6 +103,7 @@ def page(
     findings: Iterable[Finding] = (),
     sections: Iterable[Section] = (),
     subtitle: str = "",
+    lists_findings: bool = True,
 ) -> str:
     """Return a page as HTML text.
 
@@ -84,11 +115,15 @@ def page(
         findings: for a table and the margins; suppressed ones are shown pale.
         sections: further tables.
         subtitle: one line below the title.
+        lists_findings: whether there is a table of findings.
     """
     found, noted, tables = list(findings), list(notes), list(sections)
     shown = _Sources(sources, root, _lines_with(found, noted, tables))
+    values = _filtered(tables)
     for note in noted:
-        shown.annotate(note.file, note.line, _note(note, shown))
+        shown.annotate(note.file, note.line, _note(note, shown, values))
+        if note.span and note.badge and isinstance(note.badge.kind, Severity):
+            shown.mark(note.span, note.badge.kind)
     for finding in found:
         if finding.span:
             shown.annotate(finding.span.file, finding.span.line, _margin(finding, shown))
@@ -97,13 +132,14 @@ def page(
         [
             f"<header><h1>{_text(title)}</h1>{_paragraph(subtitle)}</header>\n",
             f'<nav aria-label="Files">{_tree(shown.paths)}</nav>\n<main>\n',
-            *_findings(found, shown),
-            *(_section(section, shown) for section in tables),
+            *(_findings(found, shown) if lists_findings else ()),
+            *(_section(section, shown, values) for section in tables),
             *shown.written(),
             "</main>\n",
         ]
     )
-    return _FRAME.format(title=_text(title), style=_style(), filters=_filters(found), body=body)
+    filters = _filters([*_names(found), *values.values()])
+    return _FRAME.format(title=_text(title), style=_style(), filters=filters, body=body)
 
 
 _FRAME = """<!DOCTYPE html>
@@ -141,7 +177,9 @@ def _lines_with(
 ) -> set[tuple[str, int]]:
     """Return the lines that something is said about, or that something leads to."""
     cells = (cell for section in sections for row in section.rows for cell in row)
-    links = [link for cell in cells if not isinstance(cell, str | Code) for link in _links(cell)]
+    links = [
+        link for cell in cells if not isinstance(cell, str | Code | Badge) for link in _links(cell)
+    ]
     links += [link for note in notes for link in note.links]
     spans = [place.span for finding in findings for place in (*finding.related, *finding.path)]
     spans += [finding.span for finding in findings]
@@ -261,9 +299,29 @@ def _links(cell: Link | tuple[Link, ...]) -> tuple[Link, ...]:
     return (cell,) if isinstance(cell, Link) else cell
 
 
-def _note(note: Note, shown: _Sources) -> str:
+def _note(note: Note, shown: _Sources, values: dict[str, str]) -> str:
     links = shown.linked(note.links)
-    return f"<div>{_text(note.text)}{' ' if note.text and links else ''}{links}</div>"
+    text = f"<code>{_text(note.text)}</code>" if note.is_code else _text(note.text)
+    badge = f"{_badge_of(note.badge)} " if note.badge else ""
+    classes = [note.badge.kind] if note.badge else []
+    classes += [values[value] for value in note.shown_with if value in values]
+    given = f' class="{" ".join(classes)}"' if classes else ""
+    return f"<div{given}>{badge}{text}{' ' if text and links else ''}{links}</div>"
+
+
+def _badge_of(badge: Badge) -> str:
+    return f'<span class="badge">{_text(badge.text)}</span>'
+
+
+def _filtered(sections: list[Section]) -> dict[str, str]:
+    """Return the class of the rows and notes with a value, by the value."""
+    cells = [row[one] for section in sections for one in section.filters for row in section.rows]
+    return {value: f"f-{i}" for i, value in enumerate(dict.fromkeys(map(_value, cells)))}
+
+
+def _value(cell: Cell) -> str:
+    """Return what a filter calls a cell."""
+    return cell.text if isinstance(cell, Badge) else cell if isinstance(cell, str) else ""
 
 
 def _margin(finding: Finding, shown: _Sources) -> str:
@@ -304,13 +362,19 @@ def _present(findings: list[Finding]) -> tuple[list[Severity], list[str]]:
     )
 
 
-def _filters(findings: list[Finding]) -> str:
-    """Return the style sheet that hides rows whose box is not checked."""
+def _names(findings: list[Finding]) -> list[str]:
+    """Return the classes of rows of findings that boxes hide."""
     severities, rules = _present(findings)
-    names = [f"s-{severity.value}" for severity in severities]
-    names += [f"r-{i}" for i in range(len(rules))]
+    return [f"s-{severity.value}" for severity in severities] + [
+        f"r-{i}" for i in range(len(rules))
+    ]
+
+
+def _filters(names: Iterable[str]) -> str:
+    """Return the style sheet that hides rows and notes whose box is not checked."""
     return "".join(
-        f"main:has(#{name}:not(:checked)) tr.{name} {{ display: none; }}\n" for name in names
+        f"main:has(#{name}:not(:checked)) :is(tr, aside > div).{name} {{ display: none; }}\n"
+        for name in names
     )
 
 
@@ -339,24 +403,36 @@ def _box(name: str, text: str, kind: str) -> str:
     return f'<label class="{kind}">{box}{_text(text)}</label>\n'
 
 
-def _section(section: Section, shown: _Sources) -> str:
+def _section(section: Section, shown: _Sources, values: dict[str, str]) -> str:
+    seen = {_value(row[column]) for row in section.rows for column in section.filters}
+    mine = {value: name for value, name in values.items() if value in seen}
+
     def cell(value: Cell) -> str:
+        if isinstance(value, Badge):
+            return f'<span class="{value.kind}">{_badge_of(value)}</span>'
         if isinstance(value, Code):
             lines = value.text.expandtabs(4).split("\n")
             return "<pre>" + "\n".join(map(_text, lines)) + "</pre>"
         return _text(value) if isinstance(value, str) else shown.linked(_links(value))
 
+    def classes(row: tuple[Cell, ...]) -> str:
+        names = [mine[_value(row[column])] for column in section.filters]
+        return f' class="{" ".join(names)}"' if names else ""
+
     head = "".join(f"<th>{_text(column)}</th>" for column in section.columns)
     rows = "".join(
-        "<tr>" + "".join(f"<td>{cell(value)}</td>" for value in row) + "</tr>\n"
+        f"<tr{classes(row)}>" + "".join(f"<td>{cell(value)}</td>" for value in row) + "</tr>\n"
         for row in section.rows
     )
+    boxes = "".join(_box(name, value, "rule") for value, name in mine.items())
     table = f'<div class="scroll"><table><thead><tr>{head}</tr></thead><tbody>\n{rows}'
     pictures = "".join(f"<figure>{one}</figure>\n" for one in section.pictures)
-    return (
-        f"<section><h2>{_text(section.title)}</h2>{_paragraph(section.text)}\n"
-        f"{table}</tbody></table></div>\n{pictures}</section>\n"
-    )
+    title = f"<h2>{_text(section.title)}</h2>"
+    body = f"{_paragraph(section.text)}\n{boxes}{table}</tbody></table></div>\n{pictures}"
+    if section.is_folded:
+        return f"<section><details><summary>{title}</summary>{body}</details></section>\n"
+    given = ' class="filtered"' if section.filters else ""
+    return f"<section{given}>{title}{body}</section>\n"
 
 
 def _tree(paths: list[tuple[str, str, int]]) -> str:

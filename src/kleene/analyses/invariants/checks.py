@@ -7,7 +7,6 @@ from enum import StrEnum
 
 from kleene.base.errors import Span
 
-
 UNKNOWN_OBJECT = "it is not known which object"  # and what points there
 NOTHING_KNOWN = "nothing is known of it when the function is entered"
 
@@ -65,7 +64,7 @@ class CheckResult:
 
     @property
     def is_unknown(self) -> bool:
-        """Whether nothing is known of the pointer it is about, so that it tells little of a fault."""
+        """Whether it may fail only because nothing is known of a pointer from outside."""
         if self.verdict is not Verdict.MAY_FAIL:
             return False
         is_given = self.kind is CheckKind.NULL and self.lost.endswith(NOTHING_KNOWN)

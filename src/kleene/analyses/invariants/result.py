@@ -150,11 +150,7 @@ class InvariantsResult:
                 continue
             open_rule = rules.UNKNOWN if one.is_unknown else rules.MAY_FAIL
             rule = rules.FAILS if one.verdict is Verdict.FAILS else open_rule
-            says = "is never so here" if one.verdict is Verdict.FAILS else "may not be so"
-            message = (
-                f"{one.kind.value}: {one.message}: {says}{f' ({one.lost})' if one.lost else ''}"
-            )
-            found.append(Finding(rule, one.span, message, one.function))
+            found.append(Finding(rule, one.span, finding_message(one), one.function))
         files = sorted({one.span.file for one in self.checks if one.span})
         every = sorted(found, key=lambda one: one.order)
         return apply_suppressions(every, files, rules_in(rules), analyses.all_rules)
@@ -190,6 +186,13 @@ class InvariantsResult:
                 for one in self.functions
             ],
         }
+
+
+def finding_message(one: CheckResult) -> str:
+    """Return what is reported of a check that is not proved."""
+    says = "is never so here" if one.verdict is Verdict.FAILS else "may not be so"
+    why = f" ({one.lost})" if one.lost else ""
+    return f"{one.kind.value}: {one.message}: {says}{why}"
 
 
 def _check_json(one: CheckResult, root: str | os.PathLike[str]) -> dict[str, object]:
