@@ -303,7 +303,7 @@ def _note(note: Note, shown: _Sources, values: dict[str, str]) -> str:
     links = shown.linked(note.links)
     text = f"<code>{_text(note.text)}</code>" if note.is_code else _text(note.text)
     badge = f"{_badge_of(note.badge)} " if note.badge else ""
-    classes = [note.badge.kind] if note.badge else []
+    classes: list[str] = [note.badge.kind] if note.badge else []
     classes += [values[value] for value in note.shown_with if value in values]
     given = f' class="{" ".join(classes)}"' if classes else ""
     return f"<div{given}>{badge}{text}{' ' if text and links else ''}{links}</div>"

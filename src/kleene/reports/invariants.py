@@ -151,8 +151,9 @@ def _sections(result: InvariantsResult, root: str | os.PathLike[str]) -> Iterato
 
 def _badge(one: CheckResult) -> Badge:
     known = {Verdict.FAILS: Severity.ERROR, Verdict.MAY_FAIL: Severity.WARNING}
-    kind = Severity.NOTE if one.is_unknown else known.get(one.verdict, "good")
-    return Badge(one.verdict.value, kind)
+    if one.is_proved:
+        return Badge(one.verdict.value, "good")
+    return Badge(one.verdict.value, Severity.NOTE if one.is_unknown else known[one.verdict])
 
 
 def _known(one: CheckResult) -> str:
