@@ -18,6 +18,13 @@ from kleene.cli.output import open_standard_streams, say
 
 def main() -> None:
     """Run the command line; `exit_codes.ExitCode` says how it may end."""
+    try:
+        _run()
+    except KeyboardInterrupt:
+        sys.exit(ExitCode.INTERRUPTED)
+
+
+def _run() -> None:
     open_standard_streams()
     name, *words = sys.argv[1:] or [""]
     if name in discover.available() and "_KLEENE_COMPLETE" not in os.environ:
@@ -28,8 +35,6 @@ def main() -> None:
                 return command.run(**given)
         except UsageError:
             pass  # nothing has been done yet, and Typer says what is wrong
-        except KeyboardInterrupt:
-            sys.exit(ExitCode.INTERRUPTED)
     from kleene.cli.app import app
 
     with ends(lambda error: say(error.render())):
