@@ -2,13 +2,15 @@
 
 Each row copies the package into an empty folder, with an empty HOME beside it: no machine code, no
 compiled Python, no cached program. The first run is that; the warm ones are fresh processes after
-it, of which the median counts. With a path to another checkout (`python benchmarks/first_answer.py
-../base`), its package is measured likewise and stands beside ours.
+it, of which the median counts. Processor time stands beside it, which others on the machine disturb
+less. With a path to another checkout (`python benchmarks/first_answer.py ../base`), its package is
+measured likewise and stands beside ours.
 """
 
 from __future__ import annotations
 
 import os
+import resource
 import shutil
 import statistics
 import subprocess
@@ -37,8 +39,8 @@ CALL = "from kleene.cli import main; main()"
 REPEAT = 5
 
 
-def measured(checkout: Path, name: str, program: Path) -> Measurement:
-    """Return the wall times of the first and of later processes of a command."""
+def measured(checkout: Path, name: str, program: Path) -> tuple[Measurement, float, float]:
+    """Return the wall times of the first and of later processes, and their processor times."""
     with tempfile.TemporaryDirectory() as folder:
         home, package = Path(folder) / "home", Path(folder) / "src"
         home.mkdir()
@@ -46,14 +48,22 @@ def measured(checkout: Path, name: str, program: Path) -> Measurement:
         shutil.copytree(checkout / "src", package, ignore=ignored)
         environment = {"HOME": str(home), "PATH": os.environ["PATH"], "PYTHONPATH": str(package)}
         command = [sys.executable, "-c", CALL, *name.split(), str(program)]
-        times = []
+        times, busy = [], []
         for _ in range(1 + REPEAT):
-            start = time.perf_counter()
+            start, before_s = time.perf_counter(), _busy_s()
             done = subprocess.run(command, check=False, capture_output=True, env=environment)
             times.append(time.perf_counter() - start)
+            busy.append(_busy_s() - before_s)
             assert done.returncode in (0, 3), done.stderr.decode()  # 3: something was found
     first, *warm = times
-    return Measurement(first, statistics.median(warm), min(warm), max(warm))
+    measurement = Measurement(first, statistics.median(warm), min(warm), max(warm))
+    return measurement, busy[0], statistics.median(busy[1:])
+
+
+def _busy_s() -> float:
+    """Return the processor time of all processes that have ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def main() -> None:
@@ -63,11 +73,12 @@ def main() -> None:
         if not program.exists():
             print(f"absent: {program}")
             continue
-        ours = measured(HERE, command, program)
-        facts = {"first run (s)": ours.first_s, "warm process (s)": ours.median_s}
+        ours, first_s, warm_s = measured(HERE, command, program)
+        facts = {"first run (CPU s)": first_s, "warm process (CPU s)": warm_s}
         if base is not None:
-            theirs = measured(base, command, program)
+            theirs, first_s, warm_s = measured(base, command, program)
             facts |= {"base: first run (s)": theirs.first_s, "base: warm (s)": theirs.median_s}
+            facts |= {"base: first run (CPU s)": first_s, "base: warm (CPU s)": warm_s}
         size = f"{n_instructions} instructions"
         table.row(command=command, input=name, size=size, ours=ours, **facts)
     table.save()
