@@ -239,7 +239,7 @@ def test_what_processes_lose_adds_up(
     taken = []
     for _ in range(12):
         monkeypatch.setattr(compiled, "_spent_s", 0.0)  # as in a process of its own
-        taken.append(is_interpreted(CompilationUnit(*unit.files[-1:]), 1.0))
+        taken.append(is_interpreted(CompilationUnit(tmp_path / "one.py"), 1.0))
     assert taken == [True] * 11 + [False]  # 2 s each: past 20 s with the eleventh
     (tmp_path / "one.py").write_text("ONE = 2\n")  # nothing is known of other sources
     assert is_interpreted(CompilationUnit(tmp_path / "one.py"), 1.0)
