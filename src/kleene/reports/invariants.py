@@ -15,6 +15,8 @@ from kleene.base.source_text import relative_path
 from kleene.reports.html import Badge, Link, Note, Section, page
 from kleene.results import Severity
 
+_MOST_ORIGINS = 10  # that are printed
+
 if TYPE_CHECKING:
     from kleene.analyses.invariants.facts import Facts
     from kleene.analyses.invariants.result import InvariantsResult
@@ -93,6 +95,18 @@ def count_lines(result: InvariantsResult) -> Iterator[str]:
         cells = [one.rjust(width) for one, width in zip(numbers, widths[1:], strict=True)]
         yield "  ".join([name.ljust(widths[0]), *cells]) + "\n"
     yield summary(result) + "\n"
+
+
+def origin_lines(result: InvariantsResult, root: str | os.PathLike[str]) -> Iterator[str]:
+    """Yield what leaves most checks of a whole program open, a line each."""
+    found = result.origins()
+    if found:
+        yield "\nleft open by\n"
+    for one in found[:_MOST_ORIGINS]:
+        where = f" ({relative_path(one.place[0], root)}:{one.place[1]})" if one.place else ""
+        yield f"{one.n_checks:,} checks: {one.text}{where}\n"
+    if (rest := sum(one.n_checks for one in found[_MOST_ORIGINS:])) > 0:
+        yield f"{rest:,} checks: {len(found) - _MOST_ORIGINS:,} others\n"
 
 
 def place_lines(asked: Mapping[str, Iterable[Facts]]) -> Iterator[str]:

@@ -533,3 +533,33 @@ def test_nothing_is_said_of_a_variable_before_it_has_a_value(tmp_path: Path) -> 
     result = analysed(text, tmp_path)
     assert "kind" not in str(result.at("program.c:6")[0])
     assert "kind <= 3" in str(result.at("program.c:8")[0])
+
+
+STREAMS = """
+#include <stdio.h>
+extern int sized[4], unsized[];
+FILE *mine;
+int main(int argc, char **argv) {
+  fputs("a", stdout);
+  fputs("b", mine);
+  return sized[argc & 3] + unsized[0];
+}
+"""
+
+
+def test_streams_are_not_null_and_declared_arrays_have_their_size(tmp_path: Path) -> None:
+    result = analysed(STREAMS, tmp_path, domain="interval")
+    calls = [one for one in result.check_results(["null"]) if one.message.endswith("not null")]
+    found = {one.span.line: one.verdict for one in calls if one.span is not None}
+    assert found[6] is Verdict.SAFE
+    assert found[7] is not Verdict.SAFE
+    at = {(one.state, one.verdict) for one in result.check_results(["bounds"])}
+    assert ("offset == 0", Verdict.MAY_FAIL) in at  # of `unsized`
+    assert sum(verdict is Verdict.MAY_FAIL for _, verdict in at) == 1
+
+
+def test_a_stream_that_the_program_sets_may_be_null(tmp_path: Path) -> None:
+    text = STREAMS.replace('fputs("a"', 'stdout = argc > 2 ? stdin : 0; fputs("a"')
+    result = analysed(text, tmp_path, domain="interval")
+    found = [one for one in result.check_results(["null"]) if one.span and one.span.line == 6]
+    assert Verdict.MAY_FAIL in {one.verdict for one in found}

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from kleene.base.errors import Span
@@ -48,8 +49,7 @@ class CheckResult:
         proved_by: the domains that gave the answer; empty where it may fail.
         state: what was known where it may fail.
         instruction: its row in the IR.
-        lost: the first constraint that would have proved it and was lost, where, and why; empty
-            where it is proved.
+        loss: what `lost` is, or what finds it when it is asked for.
     """
 
     kind: CheckKind
@@ -60,7 +60,17 @@ class CheckResult:
     proved_by: str
     state: str
     instruction: int
-    lost: str = ""
+    loss: str | Callable[[], str] = field(default="", repr=False, compare=False)
+
+    @property
+    def lost(self) -> str:
+        """The first constraint that would have proved it and was lost, where, and why.
+
+        Empty where it is proved.
+        """
+        if self.is_proved:
+            return ""
+        return self.loss if isinstance(self.loss, str) else self.loss()
 
     @property
     def is_unknown(self) -> bool:
@@ -79,3 +89,23 @@ class CheckResult:
         head = f"{self.span}: " if self.span else ""
         by = f" ({self.proved_by})" if self.proved_by else ""
         return f"{head}{self.kind.value}: {self.verdict.value}: {self.message}{by}"
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """What leaves checks of a whole program open.
+
+    Attributes:
+        text: what it is.
+        place: its file and line, if it has one.
+        counts: how many checks of each kind it leaves open.
+    """
+
+    text: str
+    place: tuple[str, int] | None
+    counts: dict[str, int]
+
+    @property
+    def n_checks(self) -> int:
+        """How many checks it leaves open."""
+        return sum(self.counts.values())

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kleene.analyses.invariants import rules
-from kleene.analyses.invariants.checks import CheckResult, Verdict
+from kleene.analyses.invariants.checks import CheckResult, Origin, Verdict
 from kleene.analyses.invariants.facts import Facts, facts_at, first_of_line, lines_of
 from kleene.analyses.invariants.solve import Run
 from kleene.analyses.invariants.statements import Shape
@@ -134,6 +134,13 @@ class InvariantsResult:
             lines += [f"  note: {note}" for note in function.notes]
         return "\n".join(lines)
 
+    def origins(self) -> list[Origin]:
+        """Return what leaves checks open, those that leave most first; of whole programs only."""
+        if self.whole is None:
+            return []
+        wanted = {(one.kind, one.instruction) for one in self.checks if not one.is_proved}
+        return self.whole.causes.origins(wanted)
+
     def annotations(self) -> Annotations:
         """Return what holds in front of statements, as C, ACSL, a witness, or data."""
         from kleene.analyses.invariants.annotations import Annotations
@@ -181,6 +188,7 @@ class InvariantsResult:
             "assumptions": list(self.assumed),
             "counts": self.counts(),
             "checks": [_check_json(one, root) for one in self.checks],
+            "origins": [_origin_json(one, root) for one in self.origins()],
             "functions": [
                 {"name": one.name, "domain": one.domain or None, "notes": one.notes}
                 for one in self.functions
@@ -208,6 +216,16 @@ def _check_json(one: CheckResult, root: str | os.PathLike[str]) -> dict[str, obj
         "proved_by": one.proved_by or None,
         "state": one.state or None,
         "lost": one.lost or None,
+    }
+
+
+def _origin_json(one: Origin, root: str | os.PathLike[str]) -> dict[str, object]:
+    file, line = one.place or (None, None)
+    return {
+        "text": one.text,
+        "file": relative_path(file, root) if file else None,
+        "line": line,
+        "checks": one.counts,
     }
 
 

@@ -138,13 +138,20 @@ def run(
         plain["at"] = {place: [str(one) for one in found] for place, found in asked.items()}
         emit_json(plain)
     else:
-        from kleene.reports.invariants import check_lines, count_lines, painted, place_lines
+        from kleene.reports.invariants import (
+            check_lines,
+            count_lines,
+            origin_lines,
+            painted,
+            place_lines,
+        )
 
         is_table = len(result.checks) >= _MOST_LINES if stats is None else stats
         if asked:
             emit(place_lines(asked))
         elif is_table:
             emit(count_lines(result))
+            emit(origin_lines(result, root))
         else:
             emit(check_lines(result, root, lists_all=stats is False), painted)
         _print_notes(result)

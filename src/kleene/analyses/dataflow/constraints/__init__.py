@@ -43,6 +43,9 @@ class ValueConstraints:
         width: of each value, in bits; 0 where nothing is said about it.
         edge_name: of each edge of the control-flow graph.
         result_name: of each function's result; -1 for a declaration.
+        cell_name: of what is ever in each cell.
+        written_name: of what is written to memory; several times where several instructions do.
+        written_row: the instruction that writes it.
     """
 
     split: SplitProgram
@@ -50,6 +53,9 @@ class ValueConstraints:
     width: I64
     edge_name: I64
     result_name: I64
+    cell_name: I64
+    written_name: I64
+    written_row: I64
 
 
 def generate(
@@ -90,4 +96,9 @@ def generate(
             writer.width, is_shared,
         )  # fmt: skip
         found = by_call_site(found, names, calls)
-    return ValueConstraints(split, found, writer.width, writer.edge_name, writer.result_name)
+    none = np.empty(0, np.int64)
+    written = [np.concatenate([none, *column]) for column in zip(*writer.written, strict=True)]
+    return ValueConstraints(
+        split, found, writer.width, writer.edge_name, writer.result_name, writer.cell_name,
+        *(written or [none, none]),
+    )  # fmt: skip

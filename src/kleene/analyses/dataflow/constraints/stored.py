@@ -32,7 +32,7 @@ def memory(w: Writer) -> None:
     usable[cells.start_cell[cells.start_value == UNDEFINED]] &= is_written[
         cells.start_cell[cells.start_value == UNDEFINED]
     ]
-    names = w.build.names(len(cells.n_bytes))
+    names = w.cell_name = w.build.names(len(cells.n_bytes))
     width = np.where(usable, 8 * cells.n_bytes, 64)
     keep = usable[cells.start_cell]
     start = [
@@ -125,6 +125,7 @@ def _versions(w: Writer, versions: Versions, ever: I64, cell_loads: I64, read: I
         made = w.program.begins_storage[writes.instruction]
         made &= width[writes.variable] == wide
         written[made] = _constant_name(w, _NO_VALUE, 0, wide)
+    w.written.append((names[writes.name], writes.instruction.astype(np.int64)))
     is_weak = writes.before >= 0
     for chosen, operands in (
         (~is_weak, written[:, None]),
@@ -202,6 +203,7 @@ def _written(w: Writer, width: I64) -> list[tuple[I64, I64]]:
     offsets, order = csr(place, len(used))
     pairs = np.stack([operand, guard], axis=1)
     pairs = pairs if order is None else pairs[order]
+    row = row if order is None else row[order]
     has = np.flatnonzero(np.diff(offsets) > 0)
     groups = np.full(len(used), -1, np.int64)
     groups[has] = w.build.names(len(has))
@@ -209,6 +211,7 @@ def _written(w: Writer, width: I64) -> list[tuple[I64, I64]]:
         groups[has], Operator.PHI, pairs, offsets=offsets_of(2 * np.diff(offsets)[has]),
         width=size[has],
     )  # fmt: skip
+    w.written.append((np.repeat(groups, np.diff(offsets)), row.astype(np.int64)))
     by_store = groups[which] >= 0
     found = [(cells.written_cell[by_store], groups[which[by_store]])]
     fills = np.unique(np.stack([stores.group, stores.fill])[:, ~is_value], axis=1)

@@ -54,6 +54,9 @@ class Writer:
         self.edge_name: I64 = none
         self.returns_name: I64 = none  # per function, of whether it returns
         self.result_name: I64 = none  # per function
+        # Set by `stored`.
+        self.cell_name: I64 = none  # per cell
+        self.written: list[tuple[I64, I64]] = []  # names of what is written, and instructions
 
     def rows(self, *opcodes: Opcode) -> I64:
         """Return the instructions with one of some opcodes whose result is tracked."""

@@ -8,13 +8,14 @@ memory is cells by points-to (`analyses.dataflow`). Nothing here grows with call
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 
 from kleene.analyses.dataflow.context import Context
 from kleene.analyses.invariants.checks import CheckResult, Verdict
 from kleene.analyses.invariants.library import calls_by_model, character_loads, has_others, streams
+from kleene.analyses.invariants.whole.causes import Causes
 from kleene.analyses.invariants.whole.packs import packs_of
 from kleene.analyses.invariants.whole.places import PlaceFacts, state_of
 from kleene.analyses.invariants.whole.pointers import Pointers, pointers_of
@@ -54,6 +55,11 @@ class WholeRun:
     given_up: dict[str, list[str]] = field(default_factory=dict)
 
     @cached_property
+    def causes(self) -> Causes:
+        """Why checks are open."""
+        return Causes(self)
+
+    @cached_property
     def places(self) -> PlaceFacts:
         """What holds at places of the source."""
         return PlaceFacts(self.context)
@@ -74,15 +80,16 @@ class WholeRun:
         spans = {one: span_of(program, one) for one in np.unique(place).tolist()}
         columns = (checks.kind, checks.row, checks.message, checks.verdict, place)
         found = []
-        for kind, row, message, verdict, at, by, function in zip(
-            *(column.tolist() for column in columns), self.proved_by, functions, strict=True
-        ):
+        rows = zip(*(column.tolist() for column in columns), self.proved_by, functions, strict=True)
+        for number, (kind, row, message, verdict, at, by, function) in enumerate(rows):
             text, answer, about = checks.messages[message], _VERDICTS[verdict], KINDS[kind]
             state = ""
+            loss: str | partial[str] = ""
             if answer in (Verdict.MAY_FAIL, Verdict.FAILS):
                 state = state_of(self.context, self.pointers, about, row)
+                loss = partial(self.causes.lost, number)
             found.append(
-                CheckResult(about, answer, spans[at], named[function], text, by, state, row)
+                CheckResult(about, answer, spans[at], named[function], text, by, state, row, loss)
             )
         return found
 

@@ -94,13 +94,18 @@ def pointers_of(context: Context) -> Pointers:
     return Pointers(*(solve(writer.system(about)) for about in _About))
 
 
+def pointer_names(context: Context) -> Bools:
+    """Return which names of constraints on values are pointers."""
+    return _Writer(context).is_pointer
+
+
 class _Writer:
     def __init__(self, context: Context) -> None:
         self._context, self._program = context, context.program
         self._table = self._program.instructions
         self._first = self._program.bases[ValueKind.INSTRUCTION]
         self._values = context.values.constraints
-        self._is_pointer = self._pointers()
+        self.is_pointer = self._pointers()
 
     def _pointers(self) -> Bools:
         """Return which names are pointers; of helpers, those that pointers are read from."""
@@ -141,11 +146,11 @@ class _Writer:
         table, facts = self._values, self._context.facts
         build = ConstraintBuilder()
         names = build.names(table.n_names)
-        others = np.flatnonzero(~self._is_pointer)
+        others = np.flatnonzero(~self.is_pointer)
         given = build.given(facts.rows[others])
         build.define(others, Operator.GIVEN, width=table.width[others], attribute=given)
-        build.define(np.flatnonzero(self._is_pointer), Operator.ANY, width=64)
-        unwritten = np.flatnonzero(self._is_pointer & self._has_none())
+        build.define(np.flatnonzero(self.is_pointer), Operator.ANY, width=64)
+        unwritten = np.flatnonzero(self.is_pointer & self._has_none())
         build.define(unwritten, Operator.NOTHING, width=64)
         self._any = int(build.names(1)[0])
         build.define([self._any], Operator.ANY, width=64)
@@ -169,17 +174,17 @@ class _Writer:
         is_guard = (table.operator[owner] == Operator.PHI) & (nth % 2 == 1)
         is_guard |= (table.operator[owner] == Operator.SELECT) & (nth == 0)
         operand = table.operands.astype(np.int64)
-        operand = np.where(is_guard | self._is_pointer[operand], operand, self._any)
+        operand = np.where(is_guard | self.is_pointer[operand], operand, self._any)
         kept = np.isin(table.operator, (*_COPIES, Operator.PHI, Operator.SELECT))
-        rows = np.flatnonzero(kept & self._is_pointer)
+        rows = np.flatnonzero(kept & self.is_pointer)
         _, place = ragged(table.offsets[rows], table.offsets[rows + 1])
         lengths = np.diff(table.offsets)[rows]
         build.define(
             names[rows], table.operator[rows], operand[place], offsets=offsets_of(lengths), width=64
         )
-        rows = np.flatnonzero(np.isin(table.operator, _FIRST_ONLY) & self._is_pointer)
+        rows = np.flatnonzero(np.isin(table.operator, _FIRST_ONLY) & self.is_pointer)
         build.define(names[rows], Operator.JOIN, operand[table.offsets[rows]][:, None], width=64)
-        rows = np.flatnonzero((table.operator == Operator.MEET) & self._is_pointer)
+        rows = np.flatnonzero((table.operator == Operator.MEET) & self.is_pointer)
         begin = table.offsets[rows]
         pairs = np.stack([operand[begin], operand[begin + 1]], axis=1)
         build.define(names[rows], Operator.MEET, pairs, width=64)
@@ -201,7 +206,7 @@ class _Writer:
         ]
         known = build.names(len(distinct))
         build.define(known, Operator.GIVEN, width=64, attribute=build.given(packed(facts)))
-        operand = np.where(self._is_pointer[operand], operand, self._any)
+        operand = np.where(self.is_pointer[operand], operand, self._any)
         pairs = np.stack([operand, known[which.reshape(-1)]], axis=1)
         build.define(names, Operator.MEET, pairs, width=64)
 
@@ -240,7 +245,7 @@ class _Writer:
         names, distance, n_bytes = (np.concatenate(part) for part in zip(*found, strict=True))
         operand = split.operands[split.offsets[names]].astype(np.int64)
         names += self._program.n_values
-        keep = self._is_pointer[names] & (operand >= 0) & (np.abs(distance) < _LARGEST // 2)
+        keep = self.is_pointer[names] & (operand >= 0) & (np.abs(distance) < _LARGEST // 2)
         return names[keep], operand[keep], distance[keep], n_bytes[keep]
 
     def _constant_elements(self) -> tuple[Bools, I64]:
@@ -259,11 +264,12 @@ class _Writer:
 
     def _constants(self, build: ConstraintBuilder, about: _About) -> None:
         program, table = self._program, self._program.constants
-        is_null = self._is_pointer & (self._values.operator == Operator.CONSTANT)
+        is_null = self.is_pointer & (self._values.operator == Operator.CONSTANT)
         is_null &= self._values.attribute == 0
         build.define(np.flatnonzero(is_null), Operator.NOTHING, width=64)
         size = self._global_sizes()
-        known = np.flatnonzero(size >= 0)
+        is_variable = program.globals.kind == GlobalKind.VARIABLE
+        known = np.flatnonzero(is_variable if about is _About.OFFSET else size >= 0)
         number = np.zeros(len(known), np.int64) if about is _About.OFFSET else size[known]
         build.define(known, Operator.CONSTANT, width=64, attribute=number)
         rows = np.flatnonzero(
@@ -280,11 +286,14 @@ class _Writer:
         number = {
             _About.OFFSET: offset, _About.SIZE: whole, _About.ROOM: whole - offset,
         }[about]  # fmt: skip
-        inside = self._is_pointer[names]
+        inside = self.is_pointer[names]
         build.define(names[inside], Operator.CONSTANT, width=64, attribute=number[inside])
 
     def _global_sizes(self) -> I64:
-        """Return how many bytes each global has; -1 where that is not known here."""
+        """Return how many bytes each global has; -1 where that is not known here.
+
+        One that is only declared has the size of its type, but an array without a length.
+        """
         program, table = self._program, self._program.globals
         size = program.types.size[table.type].astype(np.int64)
         is_open = (table.flags & GlobalFlag.DECLARATION != 0) & (size <= 0)  # `extern int a[];`
@@ -297,7 +306,7 @@ class _Writer:
         made = self._locals(build), self._allocated(build), self._wrapped(build)
         rows, sizes = (np.concatenate(column) for column in zip(*made, strict=True))
         names = rows + self._first
-        keep = self._is_pointer[names]
+        keep = self.is_pointer[names]
         if about is _About.OFFSET:
             build.define(names[keep], Operator.CONSTANT, width=64, attribute=0)
         else:
@@ -347,7 +356,7 @@ class _Writer:
         """Places that the C library returns, of so many bytes or more; its character tables."""
         for model, rows in calls_by_model(self._program):
             names = rows + self._first
-            if model.place is None or not self._is_pointer[names].all():
+            if model.place is None or not self.is_pointer[names].all():
                 continue
             if about is _About.OFFSET:
                 build.define(names, Operator.CONSTANT, width=64, attribute=0)
@@ -357,7 +366,7 @@ class _Writer:
                 build.define(names, Operator.GIVEN, width=64, attribute=given)
         for row, (behind, size) in character_loads(self._program).items():
             number = {_About.OFFSET: behind, _About.SIZE: size, _About.ROOM: size - behind}[about]
-            if self._is_pointer[row + self._first]:
+            if self.is_pointer[row + self._first]:
                 build.define([row + self._first], Operator.CONSTANT, width=64, attribute=number)
 
     def _product(self, build: ConstraintBuilder, calls: I64, bound: Bound) -> I64:
@@ -385,10 +394,10 @@ class _Writer:
         table, operator = self._table, self._values.operator
         rows = np.flatnonzero(table.opcode == Opcode.GETELEMENTPTR)
         rows = rows[operator[rows + self._first] == Operator.ADDRESS]
-        rows = rows[self._is_pointer[rows + self._first]]
+        rows = rows[self.is_pointer[rows + self._first]]
         starts, ends = table.offsets[rows].astype(np.int64), table.offsets[rows + 1]
         base = self._context.split.operand[starts].astype(np.int64)
-        base = np.where(self._is_pointer[base], base, self._any)
+        base = np.where(self.is_pointer[base], base, self._any)
         if about is _About.SIZE:
             build.define(rows + self._first, Operator.JOIN, base[:, None], width=64)
             return

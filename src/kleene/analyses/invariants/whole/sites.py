@@ -8,6 +8,7 @@ names, which are others behind each branch and each access.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,6 +40,15 @@ _DIVISIONS = (Opcode.UDIV, Opcode.SDIV, Opcode.UREM, Opcode.SREM)
 _SHIFTS = (Opcode.SHL, Opcode.LSHR, Opcode.ASHR)
 _LARGE = 1 << 61  # sums of two numbers below it do not overflow
 
+
+class _Asked(NamedTuple):
+    """What checks are about: columns of `Checks`."""
+
+    name: I64
+    n_bytes: I64 | int = -1
+    counted_by: I64 | int = -1
+
+
 Integers = NDArray[np.object_]  # Python's: products of 64-bit numbers are exact
 
 
@@ -51,6 +61,9 @@ class Checks:
         row: the instruction.
         message: the place in `messages`.
         verdict: SAFE, MAY_FAIL, FAILS or UNREACHABLE.
+        name: what it is about, a name of `dataflow`; -1 if it is the operands of the instruction.
+        n_bytes: how many bytes from there on it is about, -1 if that is not known.
+        count: the name that says how many bytes these are; -1 for none.
         messages: what is asked, as sentences without their full stop.
     """
 
@@ -58,6 +71,9 @@ class Checks:
     row: I64
     message: I64
     verdict: U8
+    name: I64
+    n_bytes: I64
+    count: I64
     messages: tuple[str, ...]
 
     def __len__(self) -> int:
@@ -73,7 +89,7 @@ class Checker:
         self._facts = context.facts
         self._is_reached = context.block_is_reached
         self._messages: dict[str, int] = {}
-        self._columns: list[tuple[U8, I64, I64, U8]] = []
+        self._columns: list[tuple[U8, I64, I64, U8, I64, I64, I64]] = []
 
     def run(self) -> Checks:
         """Return all checks."""
@@ -86,18 +102,29 @@ class Checker:
         self._conversions()
         self._accesses()
         self._assertions()
-        kind, row, message, verdict = (
+        columns = [
             np.concatenate([np.empty(0, part[0].dtype), *part])
             for part in zip(*self._columns, strict=True)
-        )
-        order = np.lexsort((kind, row))
-        return Checks(
-            kind[order], row[order], message[order], verdict[order], tuple(self._messages)
-        )
+        ]
+        order = np.lexsort((columns[0], columns[1]))
+        kind, row, message, verdict, name, n_bytes, count = (one[order] for one in columns)
+        messages = tuple(self._messages)
+        return Checks(kind, row, message, verdict, name, n_bytes, count, messages)
 
-    def _add(self, kind: CheckKind, rows: I64, message: str, safe: Bools, fails: Bools) -> None:
+    def _add(
+        self,
+        kind: CheckKind,
+        rows: I64,
+        message: str,
+        safe: Bools,
+        fails: Bools,
+        asked: _Asked | None = None,
+    ) -> None:
         number = self._messages.setdefault(message, len(self._messages))
         verdict = np.where(safe, SAFE, np.where(fails, FAILS, MAY_FAIL))
+        name, n_bytes, count = (
+            np.zeros(len(rows), np.int64) + one for one in asked or (-1, -1, -1)
+        )
         verdict = np.where(self._is_reached[self._table.block[rows]], verdict, UNREACHABLE)
         self._columns.append(
             (
@@ -105,6 +132,9 @@ class Checker:
                 rows.astype(np.int64),
                 np.full(len(rows), number, np.int64),
                 verdict.astype(np.uint8),
+                name,
+                n_bytes,
+                count,
             )
         )
 
@@ -231,6 +261,7 @@ class Checker:
             "the pointer is not null",
             safe[~is_made],
             fails[~is_made],
+            _Asked(names[~is_made]),
         )
         self._inside(rows, names, n_bytes, "the access is inside of its object")
         self._callees()
@@ -257,7 +288,9 @@ class Checker:
         safe = np.array([lifetimes.is_alive(row, value) for row, value in used], bool)
         rows = np.array([row for row, _ in used], np.int64)
         nowhere = np.zeros(len(rows), bool)
-        self._add(CheckKind.FREED, rows, "the storage was not freed before", safe, nowhere)
+        asked = _Asked(np.array([value for _, value in used], np.int64))
+        message = "the storage was not freed before"
+        self._add(CheckKind.FREED, rows, message, safe, nowhere, asked)
         freed = np.array(
             [one for one in storage.calls.tolist() if storage.freed(one) == 0], np.int64
         )
@@ -275,7 +308,7 @@ class Checker:
         )
         safe |= self._is_known(names) & (self._facts.most[names] == 0)
         message = "what is freed was allocated, and not freed before"
-        self._add(CheckKind.FREED, freed, message, safe, np.zeros(len(freed), bool))
+        self._add(CheckKind.FREED, freed, message, safe, np.zeros(len(freed), bool), _Asked(names))
 
     def _contents(self, storage: Storage, flow: Flow) -> None:
         """What is read was written before; what is computed with has a value."""
@@ -322,28 +355,34 @@ class Checker:
         kinds = program.constants.kind[callee[is_constant] - first]
         is_null[is_constant] = kinds == ConstantKind.NULL
         rows = rows[(callee >= end) | is_null]
-        safe, fails = self._not_zero(self._operand(rows, 0))
-        self._add(CheckKind.NULL, rows, "the pointer to a function is not null", safe, fails)
+        names = self._operand(rows, 0)
+        safe, fails = self._not_zero(names)
+        message = "the pointer to a function is not null"
+        self._add(CheckKind.NULL, rows, message, safe, fails, _Asked(names))
 
     def _touched(self, calls: I64, touch: Touch) -> None:
         """Ask whether the bytes that a model reads or writes are inside of an object."""
         n_operands = np.diff(self._table.offsets)[calls]
         calls = calls[n_operands > 1 + touch.argument]
         if not touch.may_be_null:
-            safe, fails = self._not_zero(self._operand(calls, 1 + touch.argument))
-            self._add(CheckKind.NULL, calls, "the pointers are not null", safe, fails)
+            names = self._operand(calls, 1 + touch.argument)
+            safe, fails = self._not_zero(names)
+            message = "the pointers are not null"
+            self._add(CheckKind.NULL, calls, message, safe, fails, _Asked(names))
         size = touch.size
         if (size is None and touch.has_end) or size == Bound(0):
             return
         message = f"all bytes {'written' if touch.is_write else 'read'} are inside of an object"
         if size is None:
             nowhere = np.zeros(len(calls), bool)
-            self._add(CheckKind.BOUNDS, calls, message, nowhere, nowhere)
+            asked = _Asked(self._operand(calls, 1 + touch.argument))
+            self._add(CheckKind.BOUNDS, calls, message, nowhere, nowhere, asked)
             return
         n_operands = np.diff(self._table.offsets)[calls]
         last = max(touch.argument, *size.arguments, *size.lengths, size.room or 0)
         calls = calls[n_operands > 1 + last]
         n_bytes = np.full(len(calls), int(bool(size.arguments)), object)
+        count = self._operand(calls, 1 + size.arguments[0]) if len(size.arguments) == 1 else -1
         for place in size.arguments:
             names = self._operand(calls, 1 + place)
             most = self._facts.most[names].astype(object)
@@ -355,7 +394,9 @@ class Checker:
             n_bytes = self._room(self._operand(calls, 1 + size.room))
         n_bytes = np.minimum(n_bytes + size.constant, _LARGE).astype(np.int64)
         names = self._operand(calls, 1 + touch.argument)
-        self._inside(calls, names, n_bytes, message, is_exact=False, is_null=touch.may_be_null)
+        self._inside(
+            calls, names, n_bytes, message, is_exact=False, is_null=touch.may_be_null, count=count
+        )
 
     def _room(self, names: I64) -> Integers:
         """Return how many bytes there are at most behind pointers, in their objects."""
@@ -373,6 +414,7 @@ class Checker:
         *,
         is_exact: bool = True,
         is_null: bool = False,
+        count: I64 | int = -1,
     ) -> None:
         """Ask whether so many bytes at pointers are inside of their objects.
 
@@ -383,6 +425,7 @@ class Checker:
             message: what is asked.
             is_exact: whether it is always so many, or perhaps fewer.
             is_null: whether a null pointer is no fault.
+            count: names that say how many bytes it is, or -1.
         """
         offset, size, room = (self._pointers.offset, self._pointers.size, self._pointers.room)
         known = self._is_known(names) & (n_bytes >= 0) & self._facts.has_value[names]
@@ -399,7 +442,8 @@ class Checker:
             inside |= known & (self._facts.most[names] == 0)
         last = np.where(plain & (most < _LARGE), most - n_bytes, _LARGE)
         outside = plain & is_exact & ((high < 0) | (low > last))
-        self._add(CheckKind.BOUNDS, rows, message, inside, outside)
+        asked = _Asked(names, n_bytes, count)
+        self._add(CheckKind.BOUNDS, rows, message, inside, outside, asked)
 
     def _is_made(self, names: I64) -> Bools:
         """Return which names are addresses of locals and global variables themselves."""
@@ -421,7 +465,8 @@ class Checker:
             elif model.effect == "checks":
                 checks = calls[np.diff(table.offsets)[calls] > 1]
                 safe, never = self._not_zero(self._operand(checks, 1))
-                self._add(CheckKind.ASSERT, checks, "the condition holds", safe, never)
+                asked = _Asked(self._operand(checks, 1))
+                self._add(CheckKind.ASSERT, checks, "the condition holds", safe, never, asked)
 
     def _error(self, row: int) -> None:
         """Ask whether the report of an error is reached; if not, its test may be."""

@@ -1,0 +1,529 @@
+"""Origins of lost bounds in words: what a value is read from, who passes it, what computes it."""
+
+from __future__ import annotations
+
+import os
+from enum import IntEnum
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from kleene.analyses.dataflow.context import Context
+from kleene.analyses.invariants.checks import CheckKind
+from kleene.analyses.invariants.library import model_of
+from kleene.analyses.invariants.whole.losses import Bound, Losses
+from kleene.analyses.points_to.memory_model import AllocationKind
+from kleene.base.arrays import I64
+from kleene.base.demangling import demangled, without_parameters
+from kleene.base.errors import Span
+from kleene.ir.codes import CALLS, ConstantKind, Opcode, ValueKind
+from kleene.ir.views import span_of
+from kleene.solvers.dataflow import Operator
+from kleene.transforms.splitting import NameKind
+
+_ANYTHING = "any value"
+_SIGNS = {
+    Opcode.ADD: "+", Opcode.SUB: "-", Opcode.MUL: "*", Opcode.SHL: "<<", Opcode.UDIV: "/",
+    Opcode.SDIV: "/", Opcode.UREM: "%", Opcode.SREM: "%", Opcode.LSHR: ">>", Opcode.ASHR: ">>",
+    Opcode.AND: "&", Opcode.OR: "|", Opcode.XOR: "^",
+}  # fmt: skip
+
+
+class System(IntEnum):
+    """What a bound is about."""
+
+    VALUES = 0
+    OFFSETS = 1  # of pointers in their objects
+    SIZES = 2  # of these objects
+
+
+class End(NamedTuple):
+    """The origin of a check in words.
+
+    Attributes:
+        sentence: why something is not known.
+        group: the same without what differs between checks that have one origin.
+        place: the file and line of the origin, if it has one.
+    """
+
+    sentence: str
+    group: str
+    place: tuple[str, int] | None
+
+
+class _Storage(NamedTuple):
+    """What a pointer may hold: a text, objects, and whether also what nobody knows."""
+
+    text: str
+    objects: I64
+    is_unknown: bool
+
+
+class OriginTexts:
+    """Says what the origins of one program are."""
+
+    def __init__(self, context: Context) -> None:
+        self._context, self._program = context, context.program
+        self._table, self._bases = context.program.instructions, context.program.bases
+        self._first = self._bases[ValueKind.INSTRUCTION]
+        self._split, self._points_to = context.split, context.points_to
+        self._known: dict[tuple[int, int, int], End] = {}
+        self._memory: dict[tuple[int, bool], _Storage] = {}
+        self._freed_by: dict[str, int | None] = {}
+
+    # Names and places
+
+    def span(self, row: int) -> Span | None:
+        """Return where an instruction is in the source, if that is known."""
+        found = span_of(self._program, int(self._table.span[row]))
+        return found if found is not None and found.line else None
+
+    def _near(self, row: int) -> Span | None:
+        """Return where an instruction is, or the next one of its block that is somewhere."""
+        found = self.span(row)
+        end = int(self._program.blocks.instruction_offsets[int(self._table.block[row]) + 1])
+        while found is None and row + 1 < end:
+            row += 1
+            found = self.span(row)
+        return found
+
+    def _function(self, row: int) -> str:
+        view = self._program.functions[int(self._program.instruction_function[row])]
+        return view.source_name or view.name
+
+    def _at(self, row: int) -> str:
+        """Return `at file.c:12`, or `in f` where the program has no lines."""
+        span = self._near(row)
+        if span is None:
+            return f"in {self._function(row)}"
+        return f"at {os.path.basename(span.file)}:{span.line}"
+
+    def _who(self, row: int) -> str:
+        """Return `file.c:12`, or the name of the function."""
+        return self._at(row).split(" ", 1)[1]
+
+    def _place(self, row: int) -> tuple[str, int] | None:
+        span = self._near(row)
+        return None if span is None else (span.file, span.line)
+
+    def value_of(self, name: int) -> int:
+        """Return the value that a name is of; -1 of a helper."""
+        if name >= self._split.n_names:
+            return -1
+        return int(self._split.value_of(np.array([name]))[0])
+
+    def named(self, name: int, default: str) -> str:
+        """Return what a name is called in the source."""
+        value = self.value_of(name)
+        if value < 0:
+            return default
+        constant = value - self._bases[ValueKind.CONSTANT]
+        if 0 <= constant < len(self._program.constants):
+            return self._number(value)
+        if found := self._program.variables_of(value):
+            return found[0]
+        if value < len(self._program.globals):
+            return self._program.strings[int(self._program.globals.name[value])]
+        row = value - self._first
+        if row >= 0 and self._table.opcode[row] in CALLS:
+            return f"the result of {self._callee(row)}"
+        if row >= 0 and self._table.opcode[row] in (Opcode.ZEXT, Opcode.SEXT, Opcode.TRUNC):
+            return self.named(int(self._table.operands_of(row)[0]), default)
+        if row >= 0 and self._table.opcode[row] == Opcode.LOAD:
+            address = int(self._table.operands_of(row)[0])
+            if address < len(self._program.globals) or self._is_local(address):
+                return self.named(address, default)
+        return default
+
+    def quoted(self, name: int, default: str) -> str:
+        """Return what a name is called in the source, in quotes; the default without."""
+        found = self.named(name, "")
+        return f"'{found}'" if found else default
+
+    def _is_local(self, value: int) -> bool:
+        row = value - self._first
+        return row >= 0 and self._table.opcode[row] == Opcode.ALLOCA
+
+    def _number(self, value: int) -> str:
+        fact = self._context.facts[value]
+        constant = value - self._bases[ValueKind.CONSTANT]
+        if self._program.constants.kind[constant] == ConstantKind.NULL:
+            return "null"
+        return "a value" if fact.constant is None else str(fact.constant)
+
+    def _callee(self, row: int) -> str:
+        callee = int(self._table.operands_of(row)[0])
+        if callee >= len(self._program.globals):
+            return "a function pointer"
+        name = self._program.strings[int(self._program.globals.name[callee])]
+        return without_parameters(demangled(name) or name)
+
+    # Origins
+
+    def of(
+        self, system: System, end: int, anchor: int, asked: int, losses: Losses, row: int
+    ) -> End:
+        """Return the origin of a bound in words.
+
+        Args:
+            system: what the bound is about.
+            end: the node of the origin.
+            anchor: the nearest node to it that has a place, or -1.
+            asked: the name whose bound it was.
+            losses: where the nodes are from.
+            row: the instruction of the check.
+        """
+        key = (system, end, anchor if anchor >= 0 else -2 - row)
+        if key not in self._known:
+            name = anchor % losses.n_names if anchor >= 0 else -1
+            self._known[key] = self._describe(system, end, name, asked, losses, row)
+        return self._known[key]
+
+    def _describe(
+        self, system: System, end: int, name: int, asked: int, losses: Losses, row: int
+    ) -> End:
+        constants = losses.constants_of(end)
+        origin, bound = end % losses.n_names, Bound(end // losses.n_names)
+        value = self.value_of(name) if name >= 0 else -1
+        if name >= self._split.n_names:
+            return self._written(name, constants, asked)
+        if name < 0:
+            return self._unplaced(system, origin, asked, losses, row)
+        if name >= self._program.n_values:
+            return self._renamed(name, bound, losses)
+        if value < self._first:
+            return self._argument(value, constants)
+        at = value - self._first
+        opcode = int(self._table.opcode[at])
+        if losses.widens[end]:
+            called = self.quoted(name, "a value")
+            text = f"the loop {self._at(at)} changes {called} each time around, with no limit"
+            return End(text, text, self._place(at))
+        if opcode == Opcode.LOAD:
+            return self._loaded(at, name, origin, bound, constants)
+        if opcode in CALLS:
+            return self._called(at, origin, losses, system)
+        if opcode == Opcode.ALLOCA or (system is System.SIZES and constants):
+            return self._sized(name, at, losses)
+        if opcode in (Opcode.PHI, Opcode.SELECT) and constants:
+            return self._chosen(at, self._constant_text(constants))
+        return self._computed(system, name, at, opcode)
+
+    def _constant_text(self, constants: list[int]) -> str:
+        """Return a constant; of a pointer null, of what nobody gave that it is any value."""
+        for one in constants:
+            if self._context.values.constraints.operator[one] == Operator.CONSTANT:
+                if one < self._program.n_values:
+                    return self._number(one)
+                return str(int(self._context.facts.low[one]))
+        return _ANYTHING
+
+    def _written(self, name: int, constants: list[int], asked: int) -> End:
+        """A store of a constant, or code outside, has written it."""
+        values = self._context.values
+        rows = values.written_row[values.written_name == name].tolist()
+        operand = [
+            one for one in rows
+            if self._table.opcode[one] == Opcode.STORE
+            and self._split.operand[self._table.offsets[one]] in constants
+        ]  # fmt: skip
+        row = (operand or rows)[0]
+        if operand:
+            text = f"{self._who(row)} stores {self._constant_text(constants)}"
+        elif self._table.opcode[row] in CALLS:
+            text = f"the call of {self._callee(row)} {self._at(row)} may write any value"
+        elif self._table.opcode[row] == Opcode.ALLOCA:
+            text = f"it may not have been written since {self._who(row)}"
+        else:
+            text = f"{self._who(row)} may store any value"
+        text += f" in {self._stored_in(row)}" if self._table.opcode[row] == Opcode.STORE else ""
+        return End(text, text, self._place(row))
+
+    def _stored_in(self, row: int) -> str:
+        return self._storage(int(self._table.operands_of(row)[1])).text
+
+    def _unplaced(self, system: System, origin: int, asked: int, losses: Losses, row: int) -> End:
+        """An address of a global, or a constant, is used itself."""
+        called = self.named(asked, "the pointer")
+        if system is System.SIZES and losses.operator_of(origin) == Operator.ANY:
+            text = f"the size of '{called}' is not known"
+        elif system is System.SIZES:
+            text = f"'{called}' is no larger"
+        else:
+            text = f"'{called}' is no more than that {self._at(row)}"
+        return End(text, text, self._place(row))
+
+    def _renamed(self, name: int, bound: Bound, losses: Losses) -> End:
+        """A test, or an access, tells no more."""
+        new = name - self._program.n_values
+        point, flow = int(self._split.point[new]), self._split.flow
+        called = self.named(name, "a value")
+        if self._split.kind[new] == NameKind.SIGMA:
+            sources, _ = flow.blocks.edges()
+            block = int(sources[point - flow.along(0)])
+            at = int(self._program.blocks.instruction_offsets[block + 1]) - 1
+            text = f"the test {self._at(at)} bounds '{called}' by no more"
+        elif point < flow.n_instructions:
+            at = point
+            text = f"the access {self._at(at)} tells no more of '{called}'"
+        else:
+            at = int(
+                self._program.blocks.instruction_offsets[int(flow.node_of(np.array([point]))[0])]
+            )
+            text = f"ways meet {self._at(at)} on which '{called}' is bounded differently"
+        return End(text, text, self._place(at))
+
+    def _argument(self, value: int, constants: list[int]) -> End:
+        row = value - self._bases[ValueKind.ARGUMENT]
+        offsets = self._program.function_table.argument_offsets
+        function = int(np.searchsorted(offsets, row, side="right")) - 1
+        view = self._program.functions[function]
+        called = view.source_name or view.name
+        names = self._program.variables_of(value)
+        parameter = (
+            f"the parameter '{names[0]}' of {called}" if names else f"a parameter of {called}"
+        )
+        calls = self._context.calls
+        mine = calls.call[calls.function == function]
+        place = row - int(offsets[function])
+        if constants:
+            for call in mine.tolist():
+                at = int(self._table.offsets[call]) + 1 + place
+                is_there = at < self._table.offsets[call + 1]
+                if is_there and int(self._split.operand[at]) in constants:
+                    text = f"the call {self._at(call)} passes {self._constant_text(constants)}"
+                    text += f" as {parameter}"
+                    return End(text, text, self._place(call))
+        if called == "main":
+            text = f"{parameter} is what the program is called with"
+        elif self._context.calls.is_open[function]:
+            text = f"{parameter} may be anything: code outside may call {called}"
+        elif len(mine):
+            text = f"{parameter} is passed by calls that are not followed"
+            text += f", such as {self._who(int(mine[0]))}"
+        else:
+            text = f"{parameter}, and no call of {called} is known"
+        first = view.blocks[0].instructions[0].row if len(view.blocks) else -1
+        return End(text, text, self._place(first) if first >= 0 else None)
+
+    def _called(self, row: int, origin: int, losses: Losses, system: System) -> End:
+        callee = self._callee(row)
+        result = self._context.values.result_name
+        if system is System.VALUES and origin >= self._split.n_names:
+            functions = np.flatnonzero(result == origin)
+            if len(functions):
+                return self._returned(int(functions[0]), origin, losses)
+        if (
+            system is not System.VALUES
+            and model_of(self._program, int(self._table.operands_of(row)[0])).heap is not None
+        ):
+            text = f"how many bytes {callee} allocates {self._at(row)} is not known"
+            return End(text, text, self._place(row))
+        if callee == "a function pointer":
+            text = f"it is what a function pointer returns that is called {self._at(row)}"
+            return End(text, text, self._place(row))
+        group = f"what {callee} returns, of which nothing more is known"
+        return End(f"it is what {callee} returns {self._at(row)}", group, self._place(row))
+
+    def _returned(self, function: int, origin: int, losses: Losses) -> End:
+        """A function returns a constant itself."""
+        view = self._program.functions[function]
+        called = view.source_name or view.name
+        for bound in Bound:
+            constants = losses.constants_of(bound * losses.n_names + origin)
+            for block in view.blocks:
+                row = block.instructions[-1].row
+                at = int(self._table.offsets[row])
+                is_return = self._table.opcode[row] == Opcode.RET
+                is_return &= at < self._table.offsets[row + 1]
+                if is_return and int(self._split.operand[at]) in constants:
+                    what = self._constant_text(constants)
+                    text = f"{called} returns {what} {self._at(row)}"
+                    return End(text, text, self._place(row))
+        text = f"it is what {called} returns"
+        return End(text, text, None)
+
+    def _sized(self, name: int, row: int, losses: Losses) -> End:
+        called = self.named(name, "the object")
+        text = f"'{called}' {self._at(row)} has no more bytes"
+        return End(text, text, self._place(row))
+
+    def _chosen(self, row: int, what: str) -> End:
+        """One of several values is a constant: where control comes from then."""
+        at = row
+        if self._table.opcode[row] == Opcode.PHI:
+            operands = self._table.operands_of(row).tolist()
+            for one, block in zip(operands[::2], operands[1::2], strict=True):
+                number = one - self._bases[ValueKind.CONSTANT]
+                is_it = 0 <= number < len(self._program.constants) and self._number(one) == what
+                if is_it:
+                    last = block - self._bases[ValueKind.BLOCK]
+                    at = int(self._program.blocks.instruction_offsets[last + 1]) - 1
+                    break
+        at = at if self._near(at) is not None else row
+        text = f"it is {what} where control comes from {self._who(at)}"
+        return End(text, text, self._place(at))
+
+    def _computed(self, system: System, name: int, row: int, opcode: int) -> End:
+        word = Opcode(opcode).name.lower()
+        if opcode in _SIGNS:
+            text = f"the '{_SIGNS[Opcode(opcode)]}' {self._at(row)} may give any value"
+        elif opcode == Opcode.INTTOPTR:
+            text = f"a number is made a pointer {self._at(row)}"
+        elif opcode == Opcode.GETELEMENTPTR and system is System.VALUES:
+            text = f"the address computed {self._at(row)} may wrap around to 0"
+        elif opcode == Opcode.GETELEMENTPTR:
+            text = f"the address computed {self._at(row)} is of elements whose place is not known"
+        elif opcode == Opcode.PHI:
+            text = f"ways meet {self._at(row)} on which it has different values"
+        else:
+            text = f"{word} {self._at(row)} may give any value"
+        return End(text, text, self._place(row))
+
+    # Memory
+
+    def _loaded(self, row: int, name: int, origin: int, bound: Bound, constants: list[int]) -> End:
+        """A value is read from memory of which not all writes are known, or are too large."""
+        address = int(self._table.operands_of(row)[0])
+        storage, objects, _ = self._storage(address)
+        head = f"{self.quoted(name, 'it')} is read {self._at(row)}"
+        if bool(np.any(self._context.values.cell_name == origin)):
+            what = self._constant_text(constants)
+            text = (
+                f"{storage} begins as {what}"
+                if what != _ANYTHING
+                else (f"{storage} may not have been written before")
+            )
+            return End(f"{head} from {storage}; {text}", text, self._place(row))
+        writer, is_any = self._writer(objects, bound)
+        if writer is None:
+            by = "which code outside may have written"
+        else:
+            by = f"which {self._who(writer)} may have written{' with any value' * is_any}"
+        group = f"memory of {storage}, which any store may have written"
+        place = self._place(row) if writer is None else self._place(writer)
+        return End(f"{head} from {storage}, {by}", group, place)
+
+    def _storage(self, address: int) -> _Storage:
+        """Return what storage a pointer may hold."""
+        solution = self._points_to.solution
+        key = int(solution.row_of[address]), bool(solution.unknown[address])
+        if key not in self._memory:
+            objects = solution.rows.objects(key[0]).astype(np.int64)
+            system = self._points_to.system
+            found = np.unique(system.locations.allocation[objects])
+            is_heap = system.allocations.kind[found] == AllocationKind.HEAP
+            found = np.concatenate([found[is_heap], found[~is_heap]])  # what most of it is
+            texts = [self._points_to.naming.allocation(one) for one in found[:1].tolist()]
+            others = " and others" * (len(found) > 1) + " or unknown storage" * key[1]
+            text = texts[0] + others if texts else "unknown storage"
+            self._memory[key] = _Storage(text, objects, key[1])
+        return self._memory[key]
+
+    @cached_property
+    def _stores(self) -> I64:
+        rows = np.flatnonzero(self._table.opcode == Opcode.STORE)
+        return rows[self._context.block_is_reached[self._table.block[rows]]]
+
+    def _writer(self, objects: I64, bound: Bound) -> tuple[int | None, bool]:
+        """Return a store that may have written an object, and whether its value may be any.
+
+        Such a one is returned if there is any.
+        """
+        if not len(objects):
+            return None, False
+        solution, rows = self._points_to.solution, self._stores
+        address = self._table.operands[self._table.offsets[rows] + 1]
+        hits = solution.rows.with_any(objects)[solution.row_of[address]]
+        rows = rows[hits]
+        if not len(rows):
+            return None, False
+        names = self._split.operand[self._table.offsets[rows]].astype(np.int64)
+        facts = self._context.facts
+        wide = {
+            Bound.LOW: facts.low[names] < 0, Bound.LEAST: facts.least[names] == 0,
+            Bound.HIGH: facts.high[names] >= 1 << 30, Bound.MOST: facts.most[names] >= 1 << 30,
+        }[bound]  # fmt: skip
+        is_any = bool(wide.any())
+        return int(rows[wide][0] if is_any else rows[0]), is_any
+
+    # Checks that are not about bounds
+
+    def of_check(self, kind: CheckKind, row: int, name: int) -> End:
+        """Return why a check of storage, or of a floating-point number, is open."""
+        if kind is CheckKind.FREED:
+            return self._freed(row, name)
+        if kind is CheckKind.UNINITIALISED:
+            return self._unwritten(row)
+        if kind is CheckKind.CONVERSION:
+            name = int(self._split.operand[self._table.offsets[row]])
+            return self._float(name, row)
+        if kind is CheckKind.BOUNDS:
+            text = f"no model says how many bytes {self._callee(row)} touches"
+            return End(f"{text} {self._at(row)}", text, self._place(row))
+        text = f"control may come {self._at(row)}"
+        return End(text, text, self._place(row))
+
+    def _freed(self, row: int, name: int) -> End:
+        value = self.value_of(name)
+        storage, objects, _ = self._storage(value)
+        if storage not in self._freed_by:
+            self._freed_by[storage] = self._freeing_call(objects)
+        call = self._freed_by[storage]
+        if call is None:
+            system = self._points_to.system
+            kinds = system.allocations.kind[system.locations.allocation[objects]]
+            is_local = bool(np.isin(kinds, (AllocationKind.STACK, AllocationKind.COPY)).any())
+            how = "ends where its function returns" if is_local else "code outside may end"
+            text = f"it may be of {storage}, which {how}"
+            return End(text, text, self._place(row))
+        text = f"{self._callee(call)} {self._at(call)} may have freed {storage}"
+        return End(text, text, self._place(call))
+
+    @cached_property
+    def _frees(self) -> list[tuple[int, int]]:
+        """Calls that free something, and the pointer that they free."""
+        found = []
+        rows = np.flatnonzero(np.isin(self._table.opcode, list(CALLS)))
+        for row in rows.tolist():
+            _, *arguments = self._table.operands_of(row).tolist()
+            place = model_of(self._program, int(self._table.operands_of(row)[0])).frees
+            if place is not None and place < len(arguments):
+                found.append((row, arguments[place]))
+        return found
+
+    def _freeing_call(self, objects: I64) -> int | None:
+        solution, locations = self._points_to.solution, self._points_to.system.locations
+        allocations = np.unique(locations.allocation[objects])
+        for call, value in self._frees:
+            if solution.unknown[value]:
+                return call
+            held = solution.rows.objects(int(solution.row_of[value]))
+            if np.isin(locations.allocation[held], allocations).any():
+                return call
+        return None
+
+    def _unwritten(self, row: int) -> End:
+        if self._table.opcode[row] != Opcode.LOAD:
+            text = f"on some way {self._at(row)} nobody has given it a value"
+            return End(text, text, self._place(row))
+        storage = self._storage(int(self._table.operands_of(row)[0])).text
+        text = f"{storage} begins with nothing written, and some way here may leave it so"
+        group = f"storage of {storage}, which begins with nothing written"
+        return End(text, group, self._place(row))
+
+    def _float(self, name: int, row: int) -> End:
+        value = self.value_of(name)
+        at = value - self._first
+        if at >= 0 and self._table.opcode[at] in CALLS:
+            text = f"it is what {self._callee(at)} returns {self._at(at)}"
+        elif at >= 0 and self._table.opcode[at] == Opcode.LOAD:
+            text = f"it is read {self._at(at)}"
+        elif at >= 0:
+            text = f"it is computed {self._at(at)}"
+        elif value >= self._bases[ValueKind.ARGUMENT]:
+            return self._argument(value, [])
+        else:
+            text = f"the number {self._at(row)} does not"
+        return End(text, text, self._place(max(at, 0)) if at >= 0 else self._place(row))
