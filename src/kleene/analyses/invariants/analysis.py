@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from math import inf
@@ -10,19 +9,16 @@ from time import perf_counter
 
 import numpy as np
 
-from kleene.analyses.invariants.backward import Backward, first_loss
 from kleene.analyses.invariants.checks import CheckKind, CheckResult, Verdict
-from kleene.analyses.invariants.compile import Code, compile_function
-from kleene.analyses.invariants.expressions import Form, show
-from kleene.analyses.invariants.facts import facts_at
-from kleene.analyses.invariants.flat import Base, Site
-from kleene.analyses.invariants.gauges import gauges
+from kleene.analyses.invariants.compile import compile_function
+from kleene.analyses.invariants.flat import Site
 from kleene.analyses.invariants.instructions import PLAIN, SUPPOSED
+from kleene.analyses.invariants.judging import OPEN, Answer, Judged, judge, lost_of
 from kleene.analyses.invariants.library import calls_by_model, has_others, model_of
 from kleene.analyses.invariants.lower import lower
-from kleene.analyses.invariants.plan import DOMAINS, plan_of
+from kleene.analyses.invariants.plan import DOMAINS
 from kleene.analyses.invariants.result import FunctionResult, InvariantsResult, by_place
-from kleene.analyses.invariants.solve import OutOfTimeError, Run, worst
+from kleene.analyses.invariants.solve import worst
 from kleene.base import progress
 from kleene.base.device import Device
 from kleene.base.errors import SourceError, did_you_mean
@@ -32,9 +28,6 @@ from kleene.ir.codes import CALLS, GlobalFlag, Linkage, Opcode, TypeKind, ValueK
 
 _ENDS = "a run ends where an access, division or shift fails its check"
 _NO_OVERFLOW = "a signed operation does not overflow once its check is answered"
-_RANKS = {Verdict.MAY_FAIL: 0, Verdict.FAILS: 1, Verdict.SAFE: 2, Verdict.UNREACHABLE: 3}
-_OPEN = (Verdict.MAY_FAIL, Verdict.FAILS)  # where a more precise domain may show that no run comes
-_BACKWARD_S = 1.0  # for the walks backward of one function
 _FLOATS = "floating-point numbers have the precision of their types, and none is flushed to 0"
 _STRINGS_END = "strings that the C library reads in unknown objects and in fields are terminated"
 _ALL_STRINGS_END = "strings that the C library reads are terminated inside of their objects"
@@ -62,10 +55,13 @@ class Invariants:
 
     Attributes:
         domain: the last domain to try: "interval", "octagon", "relational", "partitioned" or
-            "predicates".
+            "predicates". Empty: the last one, or for whole programs octagons. Of whole programs,
+            functions with open checks are looked at again, one by one, by the domains behind
+            octagons.
         checks: kinds of checks that are wanted, all but dead code if none is named; others are
             neither reported nor worth a more precise domain.
-        functions: names of functions to analyse, all that are not laid into others if none.
+        functions: names of functions to analyse, all that are not laid into others if none. Of
+            whole programs, these are looked at again with all domains if no domain is named.
         wraps: whether signed overflow wraps around, as with `-fwrapv`; else it is checked, and
             assumed not to happen afterwards.
         time_s: seconds for each function; then the result of cheaper domains stands. 0: no limit.
@@ -75,7 +71,7 @@ class Invariants:
             None: together if the program has more than 3,000 instructions and no function is named.
     """
 
-    domain: str = "predicates"
+    domain: str = ""
     checks: tuple[str, ...] = ()
     functions: tuple[str, ...] = ()
     wraps: bool = False
@@ -85,7 +81,7 @@ class Invariants:
     def __post_init__(self) -> None:
         for name in ("checks", "functions"):  # one text is one name, not a name for each letter
             object.__setattr__(self, name, paths_of(getattr(self, name)))
-        if self.domain not in DOMAINS:
+        if self.domain and self.domain not in DOMAINS:
             message = f"there is no domain '{self.domain}'"
             note = did_you_mean(self.domain, DOMAINS)
             raise SourceError(None, "invariants/no-such-domain", message, note)
@@ -139,8 +135,10 @@ class Invariants:
     ) -> InvariantsResult:
         """Return the answer for all functions together; of named ones if some are."""
         from kleene.analyses.invariants.whole import interpret
+        from kleene.analyses.invariants.whole.second_look import SecondLook
 
         chosen = self.domain if self.domain in _WHOLE_DOMAINS else _WHOLE_DOMAINS[-1]
+        last = self.domain or (DOMAINS[-1] if self.functions else chosen)
         run = interpret(
             program,
             domain=chosen,
@@ -154,14 +152,16 @@ class Invariants:
         rows = [_function(program, name, defined) for name in self.functions] or defined
         names = [program.functions[row].name for row in rows]
         answers = [FunctionResult(name, domain=chosen, notes=run.notes(name)) for name in names]
-        if chosen != self.domain:
-            answers[0].notes.append(
-                f"whole programs are analysed with {chosen}: {self.domain} needs --by-function"
-            )
         inside = set(rows)
+        again = SecondLook(run, DOMAINS[: DOMAINS.index(last) + 1], self.time_s)
+        if last != chosen:
+            again.look(rows, self._is_wanted)
+            for one in answers:
+                one.notes += again.notes.get(one.name, [])
+                one.domain = again.domains.get(one.name, chosen)
         checks = [
             one
-            for one in run.results()
+            for one in run.results(again.answers)
             if self._is_wanted(one.kind)
             and (not self.functions or int(program.instruction_function[one.instruction]) in inside)
         ]
@@ -197,7 +197,7 @@ class Invariants:
         name = view.function.source_name or view.function.name
         return CheckResult(
             site.kind, verdict, view.span, name, site.message, by, state, site.instruction,
-            lost if verdict in _OPEN else "",
+            lost if verdict in OPEN else "",
         )  # fmt: skip
 
     # Functions
@@ -238,45 +238,33 @@ class Invariants:
         flat = lower(program, function, wraps=self.wraps)
         code = compile_function(program, flat)
         answer.notes += flat.notes
-        found: dict[int, tuple[Verdict, str, str]] = {}
-        templates: tuple[Form, ...] = ()
+        judged = Judged()
         if flat.refused:
             name = program.functions[function].source_name or answer.name
             answer.notes.append(f"{name} is not analysed: {flat.refused}")
-        for domain in DOMAINS[: DOMAINS.index(self.domain) + 1]:
-            if flat.refused:
-                break
-            try:
-                if domain == "relational":
-                    templates = tuple(gauges(answer.runs[-1]))
-                run = Run(code, plan_of(code, domain, templates), deadline_s)
-            except OutOfTimeError:
-                answer.notes.append(
-                    f"{answer.name}: domain {domain} was given up after {self.time_s:g} s"
-                )
-                break
-            answer.runs.append(run)
-            answer.domain = domain
-            if self._judge(program, run, domain, found):
-                break
-        if answer.runs:
-            self._discard(answer.runs[-1], answer.domain, found, deadline_s)
+        else:
+            domains = DOMAINS[: DOMAINS.index(self.domain or DOMAINS[-1]) + 1]
+            judged = judge(
+                program, code, domains, lambda place: self._is_wanted(code.sites[place].kind),
+                self.time_s, deadline_s,
+            )  # fmt: skip
+            answer.notes += judged.notes
+            answer.runs, answer.domain = judged.runs, judged.domain
+        found = judged.answers
         if not answer.runs:
-            found = dict.fromkeys(range(len(code.sites)), (Verdict.MAY_FAIL, "", ""))
+            found = dict.fromkeys(range(len(code.sites)), Answer(Verdict.MAY_FAIL))
         self._drop_suppositions(code.sites, found)
         for place, (verdict, by, state) in found.items():
             site = code.sites[place]
             if self._is_wanted(site.kind):
                 known = verdicts.get(site)
                 merged = worst(known[0] if known else None, verdict)
-                if verdict in _OPEN and answer.runs and perf_counter() < deadline_s:
-                    losses.setdefault(site, _lost(program, answer.runs[-1], place))
+                if verdict in OPEN and answer.runs and perf_counter() < deadline_s:
+                    losses.setdefault(site, lost_of(program, answer.runs[-1], place))
                 verdicts[site] = (merged, by if merged is verdict else "", state)
         return answer, list(flat.not_followed)
 
-    def _drop_suppositions(
-        self, sites: list[Site], found: dict[int, tuple[Verdict, str, str]]
-    ) -> None:
+    def _drop_suppositions(self, sites: list[Site], found: dict[int, Answer]) -> None:
         """Leave out one of two checks of an access: what supposes something, or what does not.
 
         That a parameter says how many elements there are, or points to a string, is a guess: it is
@@ -294,57 +282,8 @@ class Invariants:
             else:
                 del found[plain]
 
-    def _discard(
-        self,
-        run: Run,
-        domain: str,
-        found: dict[int, tuple[Verdict, str, str]],
-        deadline_s: float,
-    ) -> None:
-        """Call checks safe that no path, walked backward, leads to a failure of."""
-        sites = run.code.sites
-        todo = [
-            place
-            for place, (verdict, _, _) in found.items()
-            if verdict in _OPEN and self._is_wanted(sites[place].kind)
-        ]
-        if todo:
-            walk = Backward(run, min(deadline_s, perf_counter() + _BACKWARD_S))
-            for place in todo:
-                if not walk.may_fail(place):
-                    fails = found[place][0] is Verdict.FAILS
-                    verdict = Verdict.UNREACHABLE if fails else Verdict.SAFE
-                    found[place] = (verdict, f"{domain}, backward", "")
-
     def _is_wanted(self, kind: CheckKind) -> bool:
         return not self.checks or kind.value in self.checks
-
-    def _judge(
-        self,
-        program: Program,
-        run: Run,
-        domain: str,
-        found: dict[int, tuple[Verdict, str, str]],
-    ) -> bool:
-        """Keep the best verdicts so far; return whether all checks that are wanted are decided."""
-        answers, _ = run.verdicts()
-        for place, verdict in answers.items():
-            known = found.get(place)
-            if known is None or _RANKS[verdict] > _RANKS[known[0]]:
-                by = domain if verdict is not Verdict.MAY_FAIL else ""
-                found[place] = (verdict, by, "")
-        open_places = [
-            place
-            for place, (verdict, _, _) in found.items()
-            if verdict in _OPEN and self._is_wanted(run.code.sites[place].kind)
-        ]
-        for place in open_places:
-            found[place] = (*found[place][:2], _state(program, run, place))
-        sites, reasons = run.code.sites, run.code.flat.reasons
-        return all(  # suppositions and unknown objects are worth octagons, and no more
-            domain != DOMAINS[0] and (sites[place].message.startswith(SUPPOSED) or place in reasons)
-            for place in open_places
-        )
 
 
 def _twins(sites: list[Site]) -> dict[int, int]:
@@ -359,15 +298,6 @@ def _twins(sites: list[Site]) -> dict[int, int]:
         for place, one in enumerate(sites)
         if one.message.startswith(SUPPOSED)
     }
-
-
-def _state(program: Program, run: Run, check: int) -> str:
-    """Return what is known in front of a check, as text."""
-    row = run.code.sites[check].instruction
-    for block, origins in enumerate(run.code.origins):
-        if any(origin[1] == row for origin in origins) and not run.values[block].is_bottom():
-            return str(facts_at(program, run, block, row))
-    return ""
 
 
 def reached_blocks(answers: list[FunctionResult], *, roots_only: bool) -> dict[int, bool]:
@@ -425,52 +355,6 @@ def _statement(program: Program, block: int) -> int | None:
         if found is None and is_own and span >= 0 and spans.line[span]:
             found = row
     return found
-
-
-def _lost(program: Program, run: Run, check: int) -> str:
-    """Return the first constraint that a check lacks, where it was lost, and why."""
-    code = run.code
-    is_plain = code.sites[check].message == PLAIN
-    loss = None if is_plain else first_loss(run, check)
-    if loss is None:
-        return code.flat.reasons.get(check, "")
-    text = show(
-        loss.needed,
-        lambda key: code.names[key] or _described(program, code, key),
-        lambda key: code.kinds[key].format if key < len(code.kinds) else None,
-    )
-    if loss.position >= 0:
-        row = code.origins[loss.block][loss.position][1]
-        span = program.instruction_view(row).span if row >= 0 else None
-    else:
-        first = int(program.blocks.instruction_offsets[code.flat.blocks[loss.block].row])
-        spans = (one.span for one in program.instruction_view(first).block.instructions)
-        span = next((one for one in spans if one is not None and one.line), None)
-    place = f" at {os.path.basename(span.file)}:{span.line}" if span is not None else ""
-    return f"{text} is lost{place}: {loss.reason}"
-
-
-def _described(program: Program, code: Code, number: int) -> str:
-    """Return what a variable is that the source has no name for: what calls it is the result of."""
-    found = set()
-    for key, other in code.number.items():
-        if other != number or not isinstance(key, Base) or key.value < 0:
-            continue
-        kind, row = program.locate(key.value)
-        if kind == ValueKind.INSTRUCTION and program.instructions.opcode[row] in CALLS:
-            callee = int(program.instructions.operands_of(row)[0])
-            view = (
-                program.functions[int(program.globals.function[callee])]
-                if (callee < len(program.globals) and program.globals.function[callee] >= 0)
-                else None
-            )
-            found.add("a call" if view is None else view.source_name or view.name)
-        elif kind == ValueKind.INSTRUCTION and program.instructions.opcode[row] == Opcode.LOAD:
-            found.add("")
-    if len(found) != 1:
-        return "a value"
-    name = found.pop()
-    return f"the result of {name}" if name else "what is read"
 
 
 def _callers(program: Program, defined: list[int]) -> dict[int, set[int]]:

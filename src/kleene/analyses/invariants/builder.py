@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 from kleene.analyses.invariants.checks import UNKNOWN_OBJECT, CheckKind
-from kleene.analyses.invariants.expressions import Condition, Form, Kind, Relation, Unknown, only
+from kleene.analyses.invariants.expressions import (
+    Condition,
+    Either,
+    Form,
+    Kind,
+    Relation,
+    Unknown,
+    only,
+)
 from kleene.analyses.invariants.flat import Block, FlatFunction, Site, Source
 from kleene.analyses.invariants.kinds import Readings
 from kleene.analyses.invariants.objects import Address
 from kleene.analyses.invariants.operations import AnyValue, Check, Operation
+from kleene.analyses.invariants.outside import Outside
 from kleene.analyses.invariants.values import Values
 from kleene.ir import Program
 from kleene.ir.codes import ValueKind
@@ -24,10 +33,13 @@ class FlatFunctionBuilder:
         flat: what is built.
         values: the expressions of values.
         wraps: whether signed overflow wraps around.
+        outside: what is known of values from outside.
         origin: the context and the instruction that operations are from, from now on.
     """
 
-    def __init__(self, program: Program, name: str, readings: Readings, *, wraps: bool) -> None:
+    def __init__(
+        self, program: Program, name: str, readings: Readings, outside: Outside, *, wraps: bool
+    ) -> None:
         self.program = program
         self.table = program.instructions
         self.first_instruction = program.bases[ValueKind.INSTRUCTION]
@@ -35,6 +47,7 @@ class FlatFunctionBuilder:
         self.flat = FlatFunction(name)
         self.values = Values(program, self.flat, readings, wraps)
         self.wraps = wraps
+        self.outside = outside
         self.origin = (0, 0)
         self._sites: dict[tuple[CheckKind, int, str], int] = {}
 
@@ -96,6 +109,20 @@ class FlatFunctionBuilder:
         """Append that a number or pointer has any value; nothing for a value of another type."""
         if self.values.is_number(value) or self.values.is_pointer(value):
             self.emit(block, AnyValue(self.values.base(context, value)))
+
+    def not_in_front(self, address: Address, row: int) -> Condition:
+        """Return that an address is not in front of its object, where an instruction begins.
+
+        Where the object is not known, an address may lie there anyhow: there may be more bytes in
+        front of its root than are known of.
+        """
+        assert address.offset is not None
+        if address.object is not None or address.root is None:
+            return Relation(address.offset.scaled(-1), "le")
+        n_bytes = self.outside.bytes_before(address.root, row)
+        if n_bytes is None:
+            return Unknown()
+        return Either(Relation(address.offset.shifted(n_bytes).scaled(-1), "le"), Unknown())
 
     def not_known(self, address: Address) -> str:
         """Return why it cannot be told whether bytes at an address are inside of an object."""

@@ -246,9 +246,7 @@ class _Call:
         if length is None or size is None or address.offset is None:
             unknown = Unknown()
             return Either(negation(address.is_present), unknown) if touch.may_be_null else unknown
-        low: Condition = Relation(address.offset.scaled(-1), "le")
-        if address.object is None:  # there may be bytes in front of where the pointer points
-            low = Either(low, Unknown())
+        low = self.builder.not_in_front(address, self.row)
         inside: Condition = Both(low, Relation(address.offset.plus(length).plus(size, -1), "le"))
         is_count = touch.size is not None and not touch.size.lengths
         if length.terms and is_count:  # a negative one is large; none at all is always inside

@@ -409,17 +409,19 @@ class InstructionLowering:
                 block, CheckKind.NULL, row, address.is_present, "the pointer is not null"
             )
         reason = self._builder.not_known(address)
-        extent, message = None, PLAIN
+        extent, message, is_exact = None, PLAIN, True
         if address.object is not None:
             object = self._flat.objects[address.object]
             extent, message = object.size, f"the access is inside of {object.name or 'an object'}"
-        elif (
-            address.root is not None and address.offset is not None and is_compared(address.offset)
-        ):
-            extent = only(room_of(self._flat, address.root))
+        elif address.root is not None and address.offset is not None:
+            if is_compared(address.offset):
+                extent = only(room_of(self._flat, address.root))
+            elif least := self._builder.outside.bytes_behind(address.root, row):
+                extent, is_exact = Form((), least), False
         supposed = address.extent or self._string(address, size)
         if address.object is None and supposed is not None and address.offset is not None:
-            inside = self._inside(address.offset, size, supposed.size)
+            end = Relation(address.offset.shifted(size).plus(supposed.size, -1), "le")
+            inside: Condition = Both(Relation(address.offset.scaled(-1), "le"), end)
             self._builder.check(
                 block,
                 CheckKind.BOUNDS,
@@ -432,18 +434,11 @@ class InstructionLowering:
         if extent is None or size < 0 or address.offset is None:
             self._builder.check(block, CheckKind.BOUNDS, row, Unknown(), message, reason=reason)
             return
-        inside = self._inside(address.offset, size, extent, is_whole=address.object is not None)
+        end = Relation(address.offset.shifted(size).plus(extent, -1), "le")
+        inside = Both(self._builder.not_in_front(address, row), end)
+        if not is_exact:
+            inside = Either(inside, Unknown())
         self._builder.check(block, CheckKind.BOUNDS, row, inside, message, reason=reason)
-
-    def _inside(self, offset: Form, size: int, extent: Form, *, is_whole: bool = True) -> Condition:
-        """Return that bytes at an offset are in front of an extent, and not in front of 0.
-
-        If the object does not begin there, nobody knows what is in front.
-        """
-        low: Condition = Relation(offset.scaled(-1), "le")
-        if not is_whole:
-            low = Either(low, Unknown())
-        return Both(low, Relation(offset.shifted(size).plus(extent, -1), "le"))
 
     def _string(self, address: Address, size: int) -> Extent | None:
         """Return the extent of the string that a parameter of the analysed function points to."""

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+import numpy as np
+
 from kleene.analyses.invariants.builder import FlatFunctionBuilder
 from kleene.analyses.invariants.calls import lower_call
 from kleene.analyses.invariants.checks import CheckKind
@@ -30,6 +32,7 @@ from kleene.analyses.invariants.library import is_noreturn, model_of
 from kleene.analyses.invariants.memory import resolve
 from kleene.analyses.invariants.objects import Address
 from kleene.analyses.invariants.operations import AnyValue, Guard, Operation
+from kleene.analyses.invariants.outside import Outside
 from kleene.analyses.invariants.rooms import follow_rooms
 from kleene.analyses.invariants.storage import MayFree, track
 from kleene.analyses.invariants.strings import follow_lengths
@@ -41,6 +44,7 @@ from kleene.ir.codes import (
     REPLACEABLE,
     ConstantKind,
     Flag,
+    GlobalFlag,
     Opcode,
     Passing,
     TypeFlag,
@@ -52,7 +56,14 @@ _MOST_BLOCKS = 400  # of a function with its callees; further calls are not laid
 _DEEPEST = 12
 
 
-def lower(program: Program, function: int, *, wraps: bool = False) -> FlatFunction:
+def lower(
+    program: Program,
+    function: int,
+    *,
+    wraps: bool = False,
+    follows_calls: bool = True,
+    outside: Outside | None = None,
+) -> FlatFunction:
     """Return a function with its callees laid in.
 
     Args:
@@ -60,17 +71,23 @@ def lower(program: Program, function: int, *, wraps: bool = False) -> FlatFuncti
         function: its row.
         wraps: whether signed overflow wraps around, as with `-fwrapv`; else it is checked, and
             assumed not to happen afterwards.
+        follows_calls: whether callees are inlined; else calls return any value.
+        outside: what is known of values from outside.
     """
-    return _FunctionLowering(program, function, wraps).flat
+    outside = Outside() if outside is None else outside
+    return _FunctionLowering(program, function, wraps, follows_calls, outside).flat
 
 
 class _FunctionLowering:
     """Lays a function and its callees into one graph of blocks."""
 
-    def __init__(self, program: Program, function: int, wraps: bool) -> None:
+    def __init__(
+        self, program: Program, function: int, wraps: bool, follows_calls: bool, outside: Outside
+    ) -> None:
         name = program.functions[function].name
-        readings = Readings(program, reachable(program, function))
-        self._builder = FlatFunctionBuilder(program, name, readings, wraps=wraps)
+        self._follows_calls = follows_calls
+        readings = Readings(program, reachable(program, function, deep=follows_calls))
+        self._builder = FlatFunctionBuilder(program, name, readings, outside, wraps=wraps)
         self._program, self._table = program, program.instructions
         self._values, self.flat = self._builder.values, self._builder.flat
         is_copied = program.passed.passing == Passing.BYVAL
@@ -79,10 +96,11 @@ class _FunctionLowering:
         self._instructions = InstructionLowering(self._builder, self._undefined)
         self._lay(function, None, (), -1, None)
         self._enter_root(function)
-        follow_rooms(self.flat)
-        follow_lengths(program, self.flat, is_main=name == "main")
+        is_main = name == "main" and not _is_called(program, function)
+        follow_rooms(self.flat, outside.least_room)
+        follow_lengths(program, self.flat, is_main=is_main)
         track(program, self.flat)
-        resolve(program, self.flat, readings, is_main=name == "main")
+        resolve(program, self.flat, readings, is_main=is_main)
 
     def _enter_root(self, function: int) -> None:
         """Let the arguments of the root have any value."""
@@ -343,7 +361,7 @@ class _FunctionLowering:
             program.types.flags[type_id] & TypeFlag.VARARG
         )
         name = program.functions[row].source_name or program.functions[row].name
-        if blocks[0] == blocks[1]:
+        if blocks[0] == blocks[1] or not self._follows_calls:
             return None
         passing = program.arguments.passing[formals[0] : formals[1]].tolist()
         is_copied = any(one not in (Passing.DIRECT, Passing.SRET) for one in passing)
@@ -401,6 +419,13 @@ class _FunctionLowering:
         self._lay(function, expressions, stack, row, (block, place, key))
         self._builder.origin = (context, row)
         return after
+
+
+def _is_called(program: Program, function: int) -> bool:
+    """Return whether the program itself may call a function: by name, or through a pointer."""
+    value = int(program.function_table.value[function])
+    is_taken = bool(program.globals.flags[value] & GlobalFlag.ADDRESS_TAKEN)
+    return is_taken or bool(np.any(program.instructions.operands == value))
 
 
 def reachable(program: Program, function: int, *, deep: bool = True) -> list[int]:

@@ -18,9 +18,14 @@ _ROOM = -(1 << 56)
 
 def room_of(flat: FlatFunction, root: Base) -> Base:
     """Return the variable for the bytes from where a pointer points to the end of its object."""
-    key = Base(root.context, _ROOM - root.value)
+    key = room_variable(root)
     flat.kinds[key] = Kind(64, False)
     return key
+
+
+def room_variable(root: Base) -> Base:
+    """Return what the variable for the room of a pointer is, whether somebody uses it or not."""
+    return Base(root.context, _ROOM - root.value)
 
 
 def is_compared(end: Form) -> bool:
@@ -31,18 +36,24 @@ def is_compared(end: Form) -> bool:
     return not end.terms or (len(end.terms) == 1 and abs(end.terms[0][1]) == 1)
 
 
-def _pointer_of(key: object) -> Base | None:
+def pointer_of_room(key: object) -> Base | None:
+    """Return the pointer whose room a variable is; None if it is no room."""
     if not isinstance(key, Base) or not 0 <= _ROOM - key.value < 1 << 40:
         return None
     return Base(key.context, _ROOM - key.value)
 
 
-def follow_rooms(flat: FlatFunction) -> None:
-    """Let a room be anything where its pointer is another one, or where something is freed."""
-    rooms = {pointer: key for key in flat.kinds if (pointer := _pointer_of(key)) is not None}
+def follow_rooms(flat: FlatFunction, least: int) -> None:
+    """Let a room be anything where its pointer is another one, or where something is freed.
+
+    Args:
+        flat: gets the operations.
+        least: how large a room is at least, of which nothing is known.
+    """
+    rooms = {pointer: key for key in flat.kinds if (pointer := pointer_of_room(key)) is not None}
     if not rooms:
         return
-    anything = [AnyValue(key, (0, MOST_ROOM)) for key in rooms.values()]
+    anything = [AnyValue(key, (least, MOST_ROOM)) for key in rooms.values()]
     for block in flat.blocks:
         operations: list[Operation] = []
         origins: list[tuple[int, int]] = []
@@ -51,7 +62,7 @@ def follow_rooms(flat: FlatFunction) -> None:
             if isinstance(operation, MayFree):
                 made += anything
             elif operation.sets in rooms:
-                made.append(AnyValue(rooms[operation.sets], (0, MOST_ROOM)))
+                made.append(AnyValue(rooms[operation.sets], (least, MOST_ROOM)))
             operations += made
             origins += [origin] * len(made)
         block.operations, block.origins = operations, origins
@@ -60,6 +71,3 @@ def follow_rooms(flat: FlatFunction) -> None:
     entry = flat.blocks[0]
     entry.operations[:0] = anything
     entry.origins[:0] = [(0, -1)] * len(anything)
-
-
-__all__ = ["MOST_ROOM", "follow_rooms", "is_compared", "room_of"]

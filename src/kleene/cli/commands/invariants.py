@@ -50,8 +50,9 @@ def run(
             metavar="NAME",
             help="The most precise domain to try: interval, octagon, relational, partitioned,"
             " predicates. Cheaper ones go first.",
+            show_default="predicates; for whole programs octagon",
         ),
-    ] = "predicates",
+    ] = "",
     whole_program: Annotated[
         bool | None,
         option(

@@ -7,6 +7,7 @@ memory is cells by points-to (`analyses.dataflow`). Nothing here grows with call
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 
@@ -20,6 +21,7 @@ from kleene.analyses.invariants.whole.packs import packs_of
 from kleene.analyses.invariants.whole.places import PlaceFacts, state_of
 from kleene.analyses.invariants.whole.pointers import Pointers, pointers_of
 from kleene.analyses.invariants.whole.problem import TOO_LONG, Packs
+from kleene.analyses.invariants.whole.second_look import SecondAnswer
 from kleene.analyses.invariants.whole.sites import KINDS, MAY_FAIL, SAFE, Checker, Checks
 from kleene.base import progress
 from kleene.base.arrays import I64
@@ -64,12 +66,16 @@ class WholeRun:
         """What holds at places of the source."""
         return PlaceFacts(self.context)
 
+    def _lost(self, check: int, inside: str) -> str:
+        """Return what a function has lost, and where that came from to it."""
+        return "; ".join(one for one in (inside, self.causes.lost(check)) if one)
+
     def notes(self, function: str) -> list[str]:
         """Return what was not followed in a function, as sentences."""
         return self.given_up.get(function, [])
 
-    def results(self) -> list[CheckResult]:
-        """Return the checks one by one."""
+    def results(self, again: Mapping[int, SecondAnswer] | None = None) -> list[CheckResult]:
+        """Return the checks one by one; those of a second look with its answers, by number."""
         program, checks = self.context.program, self.checks
         functions = program.instruction_function[checks.row].tolist()
         named: dict[int, str] = {}
@@ -85,9 +91,16 @@ class WholeRun:
             text, answer, about = checks.messages[message], _VERDICTS[verdict], KINDS[kind]
             state = ""
             loss: str | partial[str] = ""
+            second = again.get(number) if again else None
+            if second is not None:
+                answer, by = second.verdict, second.by
+                loss = partial(self._lost, number, second.lost)
+            elif answer in (Verdict.MAY_FAIL, Verdict.FAILS):
+                loss = partial(self.causes.lost, number)
             if answer in (Verdict.MAY_FAIL, Verdict.FAILS):
                 state = state_of(self.context, self.pointers, about, row)
-                loss = partial(self.causes.lost, number)
+            if second is not None and second.state != "true":
+                state = "; ".join(one for one in (state, second.state) if one)
             found.append(
                 CheckResult(about, answer, spans[at], named[function], text, by, state, row, loss)
             )

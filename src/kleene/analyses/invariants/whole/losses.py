@@ -293,6 +293,10 @@ class Losses:
         """Return the operator of a name's constraint."""
         return int(self._table.operator[name])
 
+    def low_of(self, name: int) -> int:
+        """Return the least number that a name may be."""
+        return int(self._facts.low[name])
+
     def constants_of(self, node: int) -> list[int]:
         """Return the constants among the operands that a bound may be from; names, as operands."""
         bound, name = divmod(node, self.n_names)

@@ -187,13 +187,13 @@ class OriginTexts:
         origin, bound = end % losses.n_names, Bound(end // losses.n_names)
         value = self.value_of(name) if name >= 0 else -1
         if name >= self._split.n_names:
-            return self._written(name, constants, asked)
+            return self._written(name, constants, losses)
         if name < 0:
             return self._unplaced(system, origin, asked, losses, row)
         if name >= self._program.n_values:
             return self._renamed(name, bound, losses)
         if value < self._first:
-            return self._argument(value, constants)
+            return self._argument(value, constants, losses)
         at = value - self._first
         opcode = int(self._table.opcode[at])
         if losses.widens[end]:
@@ -201,25 +201,27 @@ class OriginTexts:
             text = f"the loop {self._at(at)} changes {called} each time around, with no limit"
             return End(text, text, self._place(at))
         if opcode == Opcode.LOAD:
-            return self._loaded(at, name, origin, bound, constants)
+            return self._loaded(at, name, end, losses)
         if opcode in CALLS:
             return self._called(at, origin, losses, system)
         if opcode == Opcode.ALLOCA or (system is System.SIZES and constants):
             return self._sized(name, at, losses)
         if opcode in (Opcode.PHI, Opcode.SELECT) and constants:
-            return self._chosen(at, self._constant_text(constants))
+            return self._chosen(at, self._constant_text(constants, losses))
         return self._computed(system, name, at, opcode)
 
-    def _constant_text(self, constants: list[int]) -> str:
+    def _constant_text(self, constants: list[int], losses: Losses) -> str:
         """Return a constant; of a pointer null, of what nobody gave that it is any value."""
         for one in constants:
-            if self._context.values.constraints.operator[one] == Operator.CONSTANT:
-                if one < self._program.n_values:
-                    return self._number(one)
-                return str(int(self._context.facts.low[one]))
+            if losses.operator_of(one) != Operator.CONSTANT:
+                continue
+            if not self._bases[ValueKind.CONSTANT] <= one < self._bases[ValueKind.ARGUMENT]:
+                return str(losses.low_of(one))
+            kind = self._program.constants.kind[one - self._bases[ValueKind.CONSTANT]]
+            return "an address" if kind == ConstantKind.EXPRESSION else self._number(one)
         return _ANYTHING
 
-    def _written(self, name: int, constants: list[int], asked: int) -> End:
+    def _written(self, name: int, constants: list[int], losses: Losses) -> End:
         """A store of a constant, or code outside, has written it."""
         values = self._context.values
         rows = values.written_row[values.written_name == name].tolist()
@@ -230,7 +232,7 @@ class OriginTexts:
         ]  # fmt: skip
         row = (operand or rows)[0]
         if operand:
-            text = f"{self._who(row)} stores {self._constant_text(constants)}"
+            text = f"{self._who(row)} stores {self._constant_text(constants, losses)}"
         elif self._table.opcode[row] in CALLS:
             text = f"the call of {self._callee(row)} {self._at(row)} may write any value"
         elif self._table.opcode[row] == Opcode.ALLOCA:
@@ -274,7 +276,7 @@ class OriginTexts:
             text = f"ways meet {self._at(at)} on which '{called}' is bounded differently"
         return End(text, text, self._place(at))
 
-    def _argument(self, value: int, constants: list[int]) -> End:
+    def _argument(self, value: int, constants: list[int], losses: Losses | None) -> End:
         row = value - self._bases[ValueKind.ARGUMENT]
         offsets = self._program.function_table.argument_offsets
         function = int(np.searchsorted(offsets, row, side="right")) - 1
@@ -287,12 +289,14 @@ class OriginTexts:
         calls = self._context.calls
         mine = calls.call[calls.function == function]
         place = row - int(offsets[function])
-        if constants:
+        if constants and losses is not None:
             for call in mine.tolist():
                 at = int(self._table.offsets[call]) + 1 + place
                 is_there = at < self._table.offsets[call + 1]
                 if is_there and int(self._split.operand[at]) in constants:
-                    text = f"the call {self._at(call)} passes {self._constant_text(constants)}"
+                    text = (
+                        f"the call {self._at(call)} passes {self._constant_text(constants, losses)}"
+                    )
                     text += f" as {parameter}"
                     return End(text, text, self._place(call))
         if called == "main":
@@ -338,7 +342,7 @@ class OriginTexts:
                 is_return = self._table.opcode[row] == Opcode.RET
                 is_return &= at < self._table.offsets[row + 1]
                 if is_return and int(self._split.operand[at]) in constants:
-                    what = self._constant_text(constants)
+                    what = self._constant_text(constants, losses)
                     text = f"{called} returns {what} {self._at(row)}"
                     return End(text, text, self._place(row))
         text = f"it is what {called} returns"
@@ -383,13 +387,15 @@ class OriginTexts:
 
     # Memory
 
-    def _loaded(self, row: int, name: int, origin: int, bound: Bound, constants: list[int]) -> End:
+    def _loaded(self, row: int, name: int, end: int, losses: Losses) -> End:
         """A value is read from memory of which not all writes are known, or are too large."""
         address = int(self._table.operands_of(row)[0])
+        origin, bound = end % losses.n_names, Bound(end // losses.n_names)
+        constants = losses.constants_of(end)
         storage, objects, _ = self._storage(address)
         head = f"{self.quoted(name, 'it')} is read {self._at(row)}"
         if bool(np.any(self._context.values.cell_name == origin)):
-            what = self._constant_text(constants)
+            what = self._constant_text(constants, losses)
             text = (
                 f"{storage} begins as {what}"
                 if what != _ANYTHING
@@ -523,7 +529,7 @@ class OriginTexts:
         elif at >= 0:
             text = f"it is computed {self._at(at)}"
         elif value >= self._bases[ValueKind.ARGUMENT]:
-            return self._argument(value, [])
+            return self._argument(value, [], None)
         else:
             text = f"the number {self._at(row)} does not"
         return End(text, text, self._place(max(at, 0)) if at >= 0 else self._place(row))
