@@ -29,7 +29,7 @@ from kleene.analyses.invariants.whole.pointers import pointer_names
 from kleene.analyses.invariants.whole.sites import FAILS, KINDS, MAY_FAIL
 from kleene.base.arrays import I64, Bools
 from kleene.ir.codes import Opcode, ValueKind
-from kleene.solvers.dataflow import SWAPPED, Operator, Predicate, ValueFacts
+from kleene.solvers.dataflow import SWAPPED, Predicate, ValueFacts
 
 if TYPE_CHECKING:
     from kleene.analyses.invariants.whole import WholeRun
@@ -89,14 +89,72 @@ class Causes:
         """
         kinds: dict[str, Counter[str]] = defaultdict(Counter)
         places: dict[str, tuple[str, int] | None] = {}
-        for check in np.flatnonzero(self._is_open).tolist():
-            kind = KINDS[int(self._checks.kind[check])]
-            if wanted is None or (kind, int(self._checks.row[check])) in wanted:
-                end = self._origin(check)
-                kinds[end.group][kind.value] += 1
-                places.setdefault(end.group, end.place)
+        checks = np.flatnonzero(self._is_open)
+        if wanted is not None:
+            columns = (self._checks.kind[checks].tolist(), self._checks.row[checks].tolist())
+            pairs = zip(*columns, strict=True)
+            checks = checks[np.array([(KINDS[kind], row) in wanted for kind, row in pairs], bool)]
+        _, first, which = np.unique(
+            self._keys(checks), axis=0, return_index=True, return_inverse=True
+        )
+        n_kinds = len(KINDS)
+        counts = np.bincount(
+            which.reshape(-1) * n_kinds + self._checks.kind[checks], minlength=len(first) * n_kinds
+        ).reshape(-1, n_kinds)
+        for check, of_kinds in zip(checks[first].tolist(), counts.tolist(), strict=True):
+            end = self._origin(check)
+            places.setdefault(end.group, end.place)
+            for kind, n_checks in zip(KINDS, of_kinds, strict=True):
+                if n_checks:
+                    kinds[end.group][kind.value] += n_checks
         order = sorted(kinds, key=lambda one: (-kinds[one].total(), one))
         return [Origin(one, places[one], dict(sorted(kinds[one].items()))) for one in order]
+
+    def _keys(self, checks: I64) -> I64:
+        """Return rows that are alike for checks that have one origin."""
+        found = np.zeros((len(checks), 5), np.int64)
+        kind, row = self._checks.kind[checks].astype(np.int64), self._checks.row[checks]
+        system, end, anchor = (column[checks] for column in self._ends)
+        found[:, 0], found[:, 1], found[:, 2], found[:, 3] = -1, kind, row, system
+        has_end = end >= 0
+        found[has_end, 0] = 0
+        found[has_end, 1], found[has_end, 2] = end[has_end], anchor[has_end]
+        found[:, 4] = np.where(has_end & (anchor < 0), row, 0)
+        storage = self._texts.storage_keys(row, self._checks.name[checks])
+        is_load = self._table.opcode[row] == Opcode.LOAD
+        of_storage = (kind == KINDS.index(CheckKind.FREED)) | is_load & (
+            kind == KINDS.index(CheckKind.UNINITIALISED)
+        )
+        found[of_storage, 0] = -2
+        found[of_storage, 2] = storage[of_storage]
+        return found
+
+    @cached_property
+    def _ends(self) -> tuple[I64, I64, I64]:
+        """Of each check, the system of its origin, the node, and the nearest one with a place.
+
+        The node is -1 where there is none.
+        """
+        n_checks = len(self._checks)
+        system, bound, name = (np.full(n_checks, -1, np.int64) for _ in range(3))
+        asked = {check: one for check, one in self._lacking.items() if one.system >= 0}
+        rows = np.fromiter(asked, np.int64, len(asked))
+        if len(rows):
+            columns = np.array(list(asked.values()), np.int64).T
+            system[rows], bound[rows], name[rows] = columns
+        end, anchor = np.full(n_checks, -1, np.int64), np.full(n_checks, -1, np.int64)
+        for one in (System.OFFSETS, System.SIZES, System.VALUES):
+            mine, losses = np.flatnonzero(system == one), self._losses[one]
+            end[mine], anchor[mine] = losses.origins(bound[mine], name[mine])
+            if one is not System.VALUES:  # numbers go on among values
+                at = end[mine] % losses.n_names
+                goes_on = at < len(self._is_pointer)
+                goes_on[goes_on] = ~self._is_pointer[at[goes_on]]
+                goes_on &= losses.is_given(at)
+                mine = mine[goes_on]
+                system[mine], name[mine] = System.VALUES, at[goes_on]
+                bound[mine] = end[mine] // losses.n_names
+        return system, end, anchor
 
     @cached_property
     def _is_open(self) -> Bools:
@@ -299,21 +357,8 @@ class Causes:
         row, name = int(self._checks.row[check]), int(self._checks.name[check])
         if kind in _LEAVES or lacking.system < 0:
             return self._texts.of_check(kind, row, name)
-        system, end, anchor = self._end(lacking)
+        system, end, anchor = (int(column[check]) for column in self._ends)
         return self._texts.of(System(system), end, anchor, lacking.name, self._losses[system], row)
-
-    def _end(self, lacking: _Lacking) -> tuple[int, int, int]:
-        """Return the system, the origin and the nearest node with a place."""
-        losses = self._losses[lacking.system]
-        end, anchor = (
-            int(one[0])
-            for one in losses.origins(np.array([lacking.bound]), np.array([lacking.name]))
-        )
-        name = end % losses.n_names
-        is_number = lacking.system != System.VALUES and name < len(self._is_pointer)
-        if is_number and losses.operator_of(name) == Operator.GIVEN and not self._is_pointer[name]:
-            return self._end(_Lacking(System.VALUES, end // losses.n_names, name))
-        return lacking.system, end, anchor
 
     # What is needed
 

@@ -138,7 +138,8 @@ class Losses:
         keep = has_value[owner] & has_value[operand]
         keep[keep] &= self._guarded(place[keep], nth[keep], owner[keep])
         owner, operand, nth = owner[keep], operand[keep], nth[keep]
-        parts = [edge for bound in Bound for edge in self._edges(bound, owner, operand, nth)]
+        groups = self._grouped(owner, operand, nth)
+        parts = [edge for bound in Bound for one in groups for edge in self._edges(bound, *one)]
         source, target = (
             np.concatenate([np.empty(0, np.int64), *one]) for one in zip(*parts, strict=True)
         )
@@ -170,6 +171,14 @@ class Losses:
             heads = is_left[is_join] if is_join.any() else is_left
             self.widens[heads] = True
             self._search(offsets, targets, np.concatenate([heads, is_left]))
+
+    def _grouped(self, owner: I64, operand: I64, nth: I64) -> list[tuple[I64, I64, I64]]:
+        """Return operands apart for operators that hand on a value, and for others."""
+        code = self._table.operator[owner]
+        plain = np.isin(code, (*_COPIES, *_FIRST_ONLY, *_LESS, Operator.PHI, Operator.SELECT))
+        plain |= code == Operator.ADDRESS
+        others = np.isin(code, (*_ARITHMETIC, *_EXTENSIONS, *_BY_FIRST, *_BY_SECOND))
+        return [(owner[one], operand[one], nth[one]) for one in (plain, others)]
 
     def _behind(self, names: I64) -> I64:
         """Return names, and all that they follow from."""
@@ -203,6 +212,8 @@ class Losses:
         is_copy &= ~self._is_fact[operand]
         is_copy |= (code == Operator.MEET) & (nth == 0) & self._is_fact[self._second_of(owner)]
         found = [self._nodes(bound, bound, owner, operand, is_copy)]
+        if is_copy.any():  # of one group
+            return found
         found += self._extended(bound, owner, operand, code)
         is_wide, is_number = self._is_wide, self._is_constant[operand]
         follows = is_wide[bound][operand] | ~is_wide[bound][owner]
@@ -292,6 +303,11 @@ class Losses:
     def operator_of(self, name: int) -> int:
         """Return the operator of a name's constraint."""
         return int(self._table.operator[name])
+
+    def is_given(self, names: I64) -> Bools:
+        """Return which names have facts from another system."""
+        found: Bools = self._table.operator[names] == Operator.GIVEN
+        return found
 
     def low_of(self, name: int) -> int:
         """Return the least number that a name may be."""

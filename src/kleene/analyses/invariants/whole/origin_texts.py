@@ -286,7 +286,7 @@ class OriginTexts(ProgramNames):
         address = int(self._table.operands_of(row)[0])
         origin, bound = end % losses.n_names, Bound(end // losses.n_names)
         constants = losses.constants_of(end)
-        storage, objects, _ = self._storage(address)
+        storage = self._storage(address).text
         head = f"{self.quoted(name, 'it')} is read {self._at(row)}"
         if bool(np.any(self._context.values.cell_name == origin)):
             what = self._constant_text(constants, losses)
@@ -296,7 +296,7 @@ class OriginTexts(ProgramNames):
                 else (f"{storage} may not have been written before")
             )
             return End(f"{head} from {storage}; {text}", text, self._place(row))
-        writer, is_any = self._writer(objects, bound)
+        writer, is_any = self._writer_of(address, bound)
         if writer is None:
             by = "which code outside may have written"
         else:

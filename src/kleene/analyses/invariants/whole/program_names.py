@@ -36,6 +36,7 @@ class ProgramNames:
         self._first = self._bases[ValueKind.INSTRUCTION]
         self._split, self._points_to = context.split, context.points_to
         self._memory: dict[tuple[int, bool], Storage] = {}
+        self._writers: dict[tuple[int, Bound], tuple[int | None, bool]] = {}
 
     # Places
 
@@ -148,6 +149,28 @@ class ProgramNames:
     def _stores(self) -> I64:
         rows = np.flatnonzero(self._table.opcode == Opcode.STORE)
         return rows[self._context.block_is_reached[self._table.block[rows]]]
+
+    def _writer_of(self, address: int, bound: Bound) -> tuple[int | None, bool]:
+        """Return a store that may have written what a pointer holds: see `_writer`."""
+        solution = self._points_to.solution
+        key = int(solution.row_of[address]), bound
+        if key not in self._writers:
+            self._writers[key] = self._writer(self._storage(address).objects, bound)
+        return self._writers[key]
+
+    def storage_keys(self, rows: I64, names: I64) -> I64:
+        """Return numbers that are alike for instructions that use the same storage.
+
+        Args:
+            rows: the instructions.
+            names: of the pointers, or -1 for their first operands.
+        """
+        solution = self._points_to.solution
+        first = self._table.offsets[rows].astype(np.int64)
+        operand = self._table.operands[np.minimum(first, len(self._table.operands) - 1)]
+        value = np.where(names >= 0, self._split.value_of(np.maximum(names, 0)), operand)
+        found: I64 = solution.row_of[value].astype(np.int64) * 2 + solution.unknown[value]
+        return found
 
     def _writer(self, objects: I64, bound: Bound) -> tuple[int | None, bool]:
         """Return a store that may have written an object, and whether its value may be any.
