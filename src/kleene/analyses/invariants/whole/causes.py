@@ -127,6 +127,19 @@ class Causes:
         )
         found[of_storage, 0] = -2
         found[of_storage, 2] = storage[of_storage]
+        for one in System:  # what is read from the same storage
+            losses = self._losses[one]
+            mine = np.flatnonzero(has_end & (system == one) & (anchor >= 0))
+            at = anchor[mine] % losses.n_names - self._first
+            is_read = (at >= 0) & (at < len(self._table))
+            is_read[is_read] = self._table.opcode[at[is_read]] == Opcode.LOAD
+            is_read &= ~losses.widens[end[mine]]
+            if one is System.VALUES:
+                cells = self._context.values.cell_name
+                is_read &= ~np.isin(end[mine] % losses.n_names, cells)
+            found[mine[is_read], 0], found[mine[is_read], 1] = -3, 0
+            unnamed = np.full(int(is_read.sum()), -1, np.int64)
+            found[mine[is_read], 2] = self._texts.storage_keys(at[is_read], unnamed)
         return found
 
     @cached_property
