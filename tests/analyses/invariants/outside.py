@@ -114,7 +114,9 @@ def main(words: list[str]) -> int:
         if log != "-":
             database, libraries, cxx = database_of(Path(log), Path(executable), folder)
         text, program = load(database)
-        found, n_seen, wrong = check(text, program, runs, folder, libraries=libraries, cxx=cxx, domain=domain)
+        found, n_seen, wrong = check(
+            text, program, runs, folder, libraries=libraries, cxx=cxx, domain=domain
+        )
         print(
             f"{executable}: {len(program.instructions)} instructions, {len(found.checks)} checks,"
             f" {n_seen} names seen, {len(wrong)} wrong"

@@ -89,7 +89,7 @@ class ProgramOracle:
         """Run a function once, and compare every state of every call."""
         execution = Execution(
             self.program, chooser(seed), self.enter, self.fail, N_STEPS,
-            ends_locals=True, strings_end=True,
+            ends_locals=True, strings_end=True, ends_unwritten=True,
         )  # fmt: skip
         for one in self.functions.values():
             one.execution = execution
