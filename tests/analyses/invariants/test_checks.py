@@ -126,8 +126,8 @@ def test_whole_programs_say_that_all_strings_are_taken_to_end(tmp_path: Path) ->
         " { char b[4]; strncpy(b, argv[0], 4); return (int)strlen(b); }"
     )
     whole, single = (load(file).invariants(whole_program=one) for one in (True, False))
-    assert "strings that the C library reads end inside of their objects" in whole.assumed
-    assert "strings that the C library reads end inside of their objects" not in single.assumed
+    assert "strings that the C library reads are terminated inside of their objects" in whole.assumed
+    assert "strings that the C library reads are terminated inside of their objects" not in single.assumed
     assert any("strings" in one and "unknown objects" in one for one in single.assumed)
 
 
