@@ -60,6 +60,18 @@ def test_accesses_outside_of_locals_are_seen() -> None:
     assert open_ == {n for n, line in enumerate(lines, 1) if re.search("fails|may fail", line)}
 
 
+def test_large_functions_are_asked_of_cheap_domains_unless_told(tmp_path: Path) -> None:
+    steps = "".join(f"  if (g({k})) x += g({k});\n" for k in range(110))
+    file = tmp_path / "large.c"
+    file.write_text(f"int g(int);\nint f(int x) {{\n{steps}  return x;\n}}\n")
+    program = load(file)
+    (found,) = program.invariants().functions
+    assert found.domain == "octagon"
+    assert any("--domain" in note for note in found.notes)
+    (told,) = program.invariants(domain="relational", checks=("overflow",)).functions
+    assert told.domain == "relational"
+
+
 def test_cheaper_domains_prove_less_and_nothing_else(program: Program) -> None:
     before: set[tuple[int, str]] = set()
     found: list[int] = []
@@ -126,8 +138,13 @@ def test_whole_programs_say_that_all_strings_are_taken_to_end(tmp_path: Path) ->
         " { char b[4]; strncpy(b, argv[0], 4); return (int)strlen(b); }"
     )
     whole, single = (load(file).invariants(whole_program=one) for one in (True, False))
-    assert "strings that the C library reads are terminated inside of their objects" in whole.assumed
-    assert "strings that the C library reads are terminated inside of their objects" not in single.assumed
+    assert (
+        "strings that the C library reads are terminated inside of their objects" in whole.assumed
+    )
+    assert (
+        "strings that the C library reads are terminated inside of their objects"
+        not in single.assumed
+    )
     assert any("strings" in one and "unknown objects" in one for one in single.assumed)
 
 

@@ -35,6 +35,9 @@ _ARGUMENTS = "arguments of main are strings, also where the program has written 
 _WRAPS = "signed overflow wraps around"
 _MOST_INSTRUCTIONS = 3_000  # more are not interpreted function by function: some ms for each
 _WHOLE_DOMAINS = DOMAINS[:2]
+# With callees inlined. Of bzip2's huffman.c (325 in one function), domains beyond octagons took 61
+# of 68 s and proved nothing more; loops that need them have up to 100.
+_MOST_OPERATIONS = 200
 _READS_END = "a run ends where it reads uninitialised memory, which is checked"
 _NO_POINTERS_IN_BYTES = (
     "pointers that leave the program as bytes or as printed numbers do not come back"
@@ -243,7 +246,14 @@ class Invariants:
             name = program.functions[function].source_name or answer.name
             answer.notes.append(f"{name} is not analysed: {flat.refused}")
         else:
-            domains = DOMAINS[: DOMAINS.index(self.domain or DOMAINS[-1]) + 1]
+            last, n_operations = self.domain, sum(len(one.operations) for one in flat.blocks)
+            if not last and n_operations > _MOST_OPERATIONS:
+                last = _WHOLE_DOMAINS[-1]
+                answer.notes.append(
+                    f"{answer.name} has {n_operations} operations: domains beyond {last} are not"
+                    " tried unless --domain names one"
+                )
+            domains = DOMAINS[: DOMAINS.index(last or DOMAINS[-1]) + 1]
             judged = judge(
                 program, code, domains, lambda place: self._is_wanted(code.sites[place].kind),
                 self.time_s, deadline_s,
