@@ -27,6 +27,7 @@ from kleene.ir.codes import CALLS, Opcode, ValueKind
 OPEN = (Verdict.MAY_FAIL, Verdict.FAILS)  # where a more precise domain may show that no run comes
 _RANKS = {Verdict.MAY_FAIL: 0, Verdict.FAILS: 1, Verdict.SAFE: 2, Verdict.UNREACHABLE: 3}
 _BACKWARD_S = 1.0  # for the walks backward of one function
+_STATES_S = 1.0  # at least, for what is known at the open checks of one function
 
 
 class Answer(NamedTuple):
@@ -85,15 +86,15 @@ def judge(
             break
         found.runs.append(run)
         found.domain = domain
-        if _decide(program, run, domain, found.answers, is_asked):
+        if _decide(run, domain, found.answers, is_asked):
             break
     if found.runs:
         _discard(found, is_asked, deadline_s)
+        _add_states(program, found, is_asked, deadline_s)
     return found
 
 
 def _decide(
-    program: Program,
     run: Run,
     domain: str,
     found: dict[int, Answer],
@@ -106,8 +107,6 @@ def _decide(
         if known is None or _RANKS[verdict] > _RANKS[known.verdict]:
             found[place] = Answer(verdict, domain if verdict is not Verdict.MAY_FAIL else "")
     open_places = [place for place, one in found.items() if one.verdict in OPEN and is_asked(place)]
-    for place in open_places:
-        found[place] = found[place]._replace(state=_state(program, run, place))
     sites, reasons = run.code.sites, run.code.flat.reasons
     return all(  # suppositions and unknown objects are worth octagons, and no more
         domain != DOMAINS[0] and (sites[place].message.startswith(SUPPOSED) or place in reasons)
@@ -127,6 +126,20 @@ def _discard(found: Judged, is_asked: Callable[[int], bool], deadline_s: float) 
                 fails = found.answers[place].verdict is Verdict.FAILS
                 verdict = Verdict.UNREACHABLE if fails else Verdict.SAFE
                 found.answers[place] = Answer(verdict, f"{found.domain}, backward")
+
+
+def _add_states(
+    program: Program, found: Judged, is_asked: Callable[[int], bool], deadline_s: float
+) -> None:
+    """Say what is known in front of checks that stay open, of as many as there is time for.
+
+    A block of thousands of operations is gone through anew for each of its checks.
+    """
+    until_s = max(deadline_s, perf_counter() + _STATES_S)
+    for place, one in found.answers.items():
+        if one.verdict in OPEN and is_asked(place) and perf_counter() < until_s:
+            state = _state(program, found.runs[-1], place)
+            found.answers[place] = one._replace(state=state)
 
 
 def _state(program: Program, run: Run, check: int) -> str:
