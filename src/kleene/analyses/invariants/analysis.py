@@ -38,6 +38,7 @@ _WHOLE_DOMAINS = DOMAINS[:2]
 # With callees inlined. Of bzip2's huffman.c (325 in one function), domains beyond octagons took 61
 # of 68 s and proved nothing more; loops that need them have up to 100.
 _MOST_OPERATIONS = 200
+_POINTING = "pointers that a function gets or reads point into their objects, as C asks"
 _READS_END = "a run ends where it reads uninitialised memory, which is checked"
 _NO_POINTERS_IN_BYTES = (
     "pointers that leave the program as bytes or as printed numbers do not come back"
@@ -125,7 +126,10 @@ class Invariants:
         if CheckKind.DEAD_CODE.value in self.checks:
             checks += dead_code(program, reached_blocks(answers, roots_only=bool(self.functions)))
         return InvariantsResult(
-            program, answers, by_place(checks), self._assumed(program, _STRINGS_END)
+            program,
+            answers,
+            by_place(checks),
+            (*self._assumed(program, _STRINGS_END), *_pointing(program)),
         )
 
     def _is_whole(self, program: Program) -> bool:
@@ -294,6 +298,15 @@ class Invariants:
 
     def _is_wanted(self, kind: CheckKind) -> bool:
         return not self.checks or kind.value in self.checks
+
+
+def _pointing(program: Program) -> tuple[str, ...]:
+    """Return what is assumed of pointers from outside of a function, if there are any."""
+    kinds, table = program.types.kind, program.instructions
+    loaded = table.type[table.opcode == Opcode.LOAD]
+    first, end = program.bases[ValueKind.ARGUMENT], program.bases[ValueKind.BLOCK]
+    types = np.unique(np.concatenate([loaded, program.value_types[first:end]]))
+    return (_POINTING,) * bool(np.any(kinds[types[types >= 0]] == TypeKind.POINTER))
 
 
 def _twins(sites: list[Site]) -> dict[int, int]:
