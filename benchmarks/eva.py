@@ -1,8 +1,8 @@
 """Runs of Frama-C's Eva, the rival of `kleene invariants`, and what it reports.
 
 Eva is on Debian: `apt-get install frama-c-base`. Two configurations stand for it here: `QUICK` is
-what its manual begins with, plus its relational domains; `BEST` proved most of the loop tasks of
-precisions 1, 3, 5, 8 and 11, within ten seconds a task.
+what its manual begins with, plus its relational domains; `BEST` proved most of the loop tasks
+within ten seconds a task: 53, where the precisions 1 and 3 proved 46 and 5 proved 48.
 """
 
 from __future__ import annotations

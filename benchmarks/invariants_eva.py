@@ -5,7 +5,8 @@ comment marks the line of the defect, and twins `good_CWE_shape` without it. Bot
 function by itself, with any arguments and globals. A defect counts as found if a check of its
 family (476 null, 369 division, 457 uninitialised) is open on its line; a twin as proved if no check
 of the family is open in the twin. What Eva calls an invalid pointer is null or out of bounds: a
-null twin counts as proved for Eva if it has no such alarm.
+null twin counts as proved for Eva if it has no such alarm. A defect that Eva alone finds is a fault
+of ours, and no row is written then, but for those that are explained.
 
 `python benchmarks/invariants_eva.py FILE.c...` compares programs with a `main` instead: open checks
 by kind, and the lines that have some, of both.
@@ -34,6 +35,8 @@ FAMILIES = {
     "369": ({"division"}, {"division"}),
     "457": ({"uninitialised"}, {"uninitialised"}),
 }
+# Lines that are marked, and cannot fail: Eva warns there, and our "safe" is right.
+EXPLAINED = {"bad_476_or": "the pointer is null only where k is 0, and is not read there"}
 _SHAPE = re.compile(r"\b((bad|good)_(\d+)_\w+)\(")
 _SHARED = ("assert", "overflow", "division", "shift", "bounds", "null", "uninitialised")
 
@@ -102,7 +105,7 @@ def planted(table: Table, folder: Path) -> None:
             times["ours"].append(ours)
             times["theirs"].append(Measurement(*(report.seconds,) * 4))
             right.update({"ours": is_mine, "theirs": is_theirs})
-            if is_theirs and not is_mine:
+            if is_theirs and not is_mine and shape.name not in EXPLAINED:
                 only.append(shape.name)
         print(f"{folder.name}, {which}: only Eva is right on {only or 'none'}", file=sys.stderr)
         table.row(
