@@ -32,7 +32,7 @@ class ProgramAnalyses:
     def invariants(
         self,
         *,
-        domain: str = "predicates",
+        domain: str = "",
         checks: tuple[str, ...] = (),
         functions: tuple[str, ...] = (),
         wraps: bool = False,

@@ -9,7 +9,7 @@ import pytest
 
 import kleene
 from kleene.analyses.dataflow import rules
-from kleene.analyses.dataflow.clients import available, client
+from kleene.analyses.dataflow.clients import available
 from kleene.base import json as plain
 from kleene.reports import sarif
 from kleene.results import rules_in
@@ -22,7 +22,7 @@ WITHOUT_FINDINGS = {"bit-widths", "bounds", "classes"}
 
 @pytest.mark.parametrize("name", available())
 def test_findings_have_their_path_in_sarif(name: str) -> None:
-    program = kleene.load(VALUES, flags=list(client(name).flags))
+    program = kleene.load(VALUES)
     found = program.dataflow(name, device="cpu").findings()
     assert bool(found) == (name not in WITHOUT_FINDINGS)
     made = sarif.log(found, rules_in(rules), VALUES.parent, analysis="dataflow", version="0.1")

@@ -17,3 +17,10 @@ int read_trusted(int i) {
 int read_first(void) {
   return table[0];
 }
+
+struct link { struct link *next; int value; };
+
+int second_value(struct link *first) {
+  if (!first || !first->next) return 0;  // expect: invariants/unknown-pointer
+  return 0;
+}

@@ -10,7 +10,7 @@ import llvmlite.binding as llvm
 import pytest
 
 from kleene.ir.loops import tree
-from tests.frontends.c.pipeline import raw_of
+from tests.frontends.c.pipeline import printed, raw_of
 from tests.offload.kernels.interpreter import Interpreter, Object, TooLongError, UndefinedError
 from tests.offload.kernels.loop_programs import unit
 from tests.offload.kernels.random_loops import SIZE, program
@@ -67,7 +67,7 @@ def test_random_functions_agree_with_compiled_ones(seed: int, tmp_path: Path) ->
     functions = {one.name: one for one in unit(file).functions}
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
-    module = llvm.parse_bitcode(raw_of(file), llvm.create_context())
+    module = llvm.parse_assembly(printed(raw_of(file)), llvm.create_context())
     machine = llvm.Target.from_default_triple().create_target_machine()
     n_compared = 0
     with llvm.create_mcjit_compiler(module, machine) as engine:

@@ -80,6 +80,8 @@ _BEGIN = "@llvm.lifetime.start.p0"
 
 def with_unset(text: str, sizes_of: SizesOf) -> str:
     """Return the code of a module in which locals without a value are copies of `@kleene.unset`."""
+    if f"\n@{UNSET} = " in text:  # it is such code already
+        return text
     found = _NOTE.search(text)
     note = re.compile(rf"!annotation !{found[1]}(?!\d)") if found else None
     parts = list(_parts(text))

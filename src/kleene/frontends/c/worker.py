@@ -187,7 +187,8 @@ def _sizes(layout: Any, defined: str, types: Sequence[str]) -> list[int]:
     """Return the sizes of types in bytes; `defined` is the text that defines those with names."""
     lines = (f"@{number} = external global {type_}\n" for number, type_ in enumerate(types))
     module = llvm.parse_assembly(defined + "".join(lines), llvm.create_context())
-    return [layout.get_abi_size(one.global_value_type) for one in module.global_variables]
+    with module:  # it goes before its context, which the garbage collector does not see to
+        return [layout.get_abi_size(one.global_value_type) for one in module.global_variables]
 
 
 def _link(files: Sequence[str], modules: Sequence[Any]) -> Any:

@@ -256,6 +256,8 @@ def _temporaries(context: Context) -> I64:
     """Return the names of φ that LLVM made of what has no name in the source, and no value yet."""
     first, split = context.program.bases[ValueKind.INSTRUCTION], context.split
     values = split.value_of(np.arange(split.n_names))
+    if not len(context.program.instructions):
+        return np.empty(0, np.int64)
     rows = np.maximum(values - first, 0)
     is_one = (values >= first) & temporaries(context.program)[rows]
     return np.flatnonzero(is_one)

@@ -20,7 +20,7 @@ from kleene.analyses.points_to.answers.sets import Solved
 from kleene.analyses.points_to.memory_model import AllocationKind
 from kleene.base.errors import SourceError
 from kleene.ir import Program
-from kleene.ir.codes import Binding, TypeKind, ValueKind
+from kleene.ir.codes import Binding, ConstantKind, TypeKind, ValueKind
 
 _WITH_OFFSET = re.compile(r"(?P<base>.*?)(?P<offset>(\+(\d+|\?|\*))?(\[\d*\])?(#\d+)?)", re.DOTALL)
 _AT_LINE = re.compile(r"(?P<file>.+):(?P<line>\d+):(?P<name>[^:]+)")
@@ -51,7 +51,7 @@ class Lookup:
         kept = [node for node in nodes if self._may_point(node)]
         if not kept:
             raise self._not_a_pointer(text, nodes)
-        return kept
+        return [node for node in kept if not self._is_undefined(node)] or kept
 
     def objects(self, text: str) -> list[int]:
         """Return the objects that a name of storage means.
@@ -240,6 +240,14 @@ class Lookup:
             return True
         type_id = self._type(node)
         return type_id < 0 or self._has_pointer(type_id)
+
+    def _is_undefined(self, node: int) -> bool:
+        """Return whether a node is the constant that a variable without a value has."""
+        program = self._program
+        row = node - program.bases[ValueKind.CONSTANT]
+        if not 0 <= row < len(program.constants):
+            return False
+        return int(program.constants.kind[row]) == ConstantKind.UNDEF
 
     def _type(self, node: int) -> int:
         """Return the type of a value, or of the storage that a node is in; -1 if unknown."""
