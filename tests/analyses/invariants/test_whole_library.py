@@ -42,6 +42,7 @@ HARMFUL = (
     'sscanf(argv[0], "%d", &b->part->divisor)', 'printf("%n", &b->part->divisor)',
     "printf(argv[0], &b->part->divisor)", "fread(b->part, 1, 4, stdin)",
     "setvbuf(stdout, (char *)b->part, _IOFBF, 4); puts(argv[0])",
+    'FILE *f = fmemopen(b->part, 4, "w"); if (f) { b->part->divisor = 5; fputc(0, f); fclose(f); }',
 )  # fmt: skip
 
 

@@ -3,7 +3,8 @@
 Code outside the program writes to all that it is led to, in general. The library says of many
 functions that they write to less. What it says does not hold
 
-- of a function that writes to streams, where the program gives buffers to streams (`setvbuf`);
+- of a function that writes to streams, where the program gives memory to streams (`setvbuf`,
+  `fmemopen`);
 - of one with a format, where a format is not constant or has `%n`;
 - of one with a format or any number of arguments, where the program takes its address: then not all
   of its calls are known here.
@@ -21,7 +22,10 @@ from kleene.analyses.points_to.library.language import Writes
 from kleene.analyses.points_to.memory_model import Written
 from kleene.ir.codes import GlobalFlag
 
-_GIVE_BUFFERS = {"setbuf", "setvbuf", "setbuffer"}
+_GIVE_BUFFERS = {
+    *("setbuf", "setvbuf", "setbuffer", "fmemopen", "fopencookie", "funopen"),
+    *("open_memstream", "open_wmemstream"),
+}
 
 
 def written_of(

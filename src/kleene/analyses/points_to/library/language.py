@@ -45,7 +45,7 @@ program defines, too, and change nothing of what pointers hold. `result` is the 
 | `cleans result`, `cleans 0` | what was tainted no longer is: a sanitiser |
 | `may return null` | and does so in runs that happen |
 | `writes 0, 2+` | to no other storage of the program than these arguments point to, and `errno` |
-| `writes nothing`, `streams` | to none; to buffers that `setvbuf` gave to streams |
+| `writes nothing`, `streams` | to none; to memory that `setvbuf` or `fmemopen` gave streams |
 | `writes counts[1]` | to what conversions `%n` of the format that argument 1 is write to |
 
 A model file has lines `names: effect; effect`; `#` begins a comment.
