@@ -260,3 +260,14 @@ def test_formats_scan_no_more_than_their_model_says() -> None:
             assert changed is None or 0 <= changed[0] <= changed[1] <= size, form
     assert with_format(models()["sscanf"], "%s").touches[0].size is None
     assert with_format(models()["sscanf"], None).is_unknown
+
+
+@pytest.mark.parametrize("gives", ['fmemopen(b, 1, "w")', "setvbuf(f, b, _IOFBF, 1) ? 0 : f"])
+def test_streams_write_to_the_memory_they_were_given(tmp_path: Path, gives: str) -> None:
+    file = tmp_path / "stream.c"
+    file.write_text(
+        "#include <stdio.h>\nint f(FILE *f, int n) { char b[1]; FILE *g = " + gives + ";"
+        " if (!g) return 0; b[0] = 1; fputc(0, g); return n / b[0]; }"
+    )
+    (found,) = load(file).invariants(whole_program=False).check_results(["division"])
+    assert found.verdict is Verdict.MAY_FAIL

@@ -208,6 +208,7 @@ pipe: fills $0 [8]; result -1 .. 0
 getpid getppid: result 1 .. 2147483647
 getuid geteuid getgid getegid umask sleep: nothing
 """
+_GIVE_MEMORY = {"setbuf", "setvbuf", "setbuffer", "fmemopen", "open_memstream", "fopencookie"}
 _STREAMS = ("stdin", "stdout", "stderr", "__stdinp", "__stdoutp", "__stderrp")
 # What glibc's macros of <ctype.h> read: a pointer to its element 0, in a table of 384 elements from
 # -128 on. Bytes in front of that element, and of the table.
@@ -407,6 +408,12 @@ def streams(program: Program) -> frozenset[int]:
     declared = np.flatnonzero(is_plain == GlobalFlag.DECLARATION).tolist()
     names = {one: program.strings[int(table.name[one])] for one in declared}
     return frozenset(one for one, name in names.items() if name in _STREAMS and one not in stored)
+
+
+def gives_memory_to_streams(program: Program) -> bool:
+    """Return whether calls that write to streams may write to memory of the program."""
+    names = (program.strings[symbol] for symbol in program.globals.name.tolist())
+    return any(name in _GIVE_MEMORY for name in names)
 
 
 def is_noreturn(flags: int) -> bool:

@@ -19,7 +19,7 @@ be available.
 
 from __future__ import annotations
 
-from kleene.analyses.invariants.library import model_of
+from kleene.analyses.invariants.library import gives_memory_to_streams, model_of
 from kleene.ir import Program
 from kleene.ir.codes import CALLS, ConstantKind, Flag, Opcode, ValueKind
 
@@ -51,6 +51,7 @@ class _Repeated:
         self._numbers: dict[object, int] = {}  # a value that stands for all computed alike
         self._number_of: dict[int, int] = {}
         self.found: dict[int, int] = {}
+        self._has_memory_streams = gives_memory_to_streams(program)
         self._run(*program.function_table.block_offsets[function : function + 2].tolist())
 
     def _run(self, first: int, end: int) -> None:
@@ -138,6 +139,8 @@ class _Repeated:
     def _may_write(self, row: int, opcode: int) -> bool:
         if opcode not in CALLS:
             return opcode in _WRITES
+        if self._has_memory_streams:
+            return True
         model = model_of(self._program, int(self._table.operands_of(row)[0]))
         is_told = not model.is_unknown and model.format is None and model.keeps is None
         return not is_told or model.frees is not None or any(t.is_write for t in model.touches)

@@ -28,7 +28,7 @@ from kleene.analyses.invariants.expressions import (
 from kleene.analyses.invariants.flat import Base, Block, Edge, Escape, FlatFunction, Source
 from kleene.analyses.invariants.instructions import InstructionLowering
 from kleene.analyses.invariants.kinds import Readings
-from kleene.analyses.invariants.library import is_noreturn, model_of
+from kleene.analyses.invariants.library import gives_memory_to_streams, is_noreturn, model_of
 from kleene.analyses.invariants.memory import resolve
 from kleene.analyses.invariants.objects import Address
 from kleene.analyses.invariants.operations import AnyValue, Guard, Operation
@@ -94,6 +94,7 @@ class _FunctionLowering:
         self._copied = set(program.passed.operand[is_copied].tolist())
         self._undefined = UndefinedValues(self._builder)
         self._instructions = InstructionLowering(self._builder, self._undefined)
+        self._has_memory_streams = gives_memory_to_streams(program)
         self._lay(function, None, (), -1, None)
         self._enter_root(function)
         is_main = name == "main" and not _is_called(program, function)
@@ -310,6 +311,8 @@ class _FunctionLowering:
             for one in arguments:  # the result may point to what an argument points to
                 self._builder.expose(context, one)
         model = lower_call(self._builder, block, context, row, model, arguments)
+        if self._has_memory_streams:
+            self._builder.emit(block, Escape())
         if not model.is_unknown:
             return block if model.effect not in ("fails", "stops") else None
         if is_noreturn(int(self._table.flags[row])):
