@@ -47,6 +47,13 @@ def test_verdicts_are_as_expected(result: InvariantsResult) -> None:
     assert not wrong_verdicts(result, CHECKS)
 
 
+def test_storage_and_promises_of_cxx() -> None:
+    file = CHECKS.with_name("cxx.cpp")
+    result = load(file).invariants(whole_program=False)
+    assert not wrong_verdicts(result, file)
+    assert any("a reference, 'this'" in one for one in result.assumed)
+
+
 def test_accesses_outside_of_locals_are_seen() -> None:
     file = CHECKS.with_name("beyond_locals.c")
     program = load(file)

@@ -24,7 +24,7 @@ from kleene.base.device import Device
 from kleene.base.errors import SourceError, did_you_mean
 from kleene.base.paths import paths_of
 from kleene.ir import Program
-from kleene.ir.codes import CALLS, GlobalFlag, Linkage, Opcode, TypeKind, ValueKind
+from kleene.ir.codes import CALLS, ArgumentFlag, GlobalFlag, Linkage, Opcode, TypeKind, ValueKind
 
 _ENDS = "a run ends where an access, division or shift fails its check"
 _NO_OVERFLOW = "a signed operation does not overflow once its check is answered"
@@ -39,6 +39,10 @@ _WHOLE_DOMAINS = DOMAINS[:2]
 # of 68 s and proved nothing more; loops that need them have up to 100.
 _MOST_OPERATIONS = 200
 _POINTING = "pointers that a function gets or reads point into their objects, as C asks"
+_PROMISED = (
+    "callers that are not followed pass no null as a reference, 'this' or a parameter declared"
+    " nonnull"
+)
 _READS_END = "a run ends where it reads uninitialised memory, which is checked"
 _NO_POINTERS_IN_BYTES = (
     "pointers that leave the program as bytes or as printed numbers do not come back"
@@ -129,7 +133,7 @@ class Invariants:
             program,
             answers,
             by_place(checks),
-            (*self._assumed(program, _STRINGS_END), *_pointing(program)),
+            (*self._assumed(program, _STRINGS_END), *_pointing(program), *_promised(program)),
         )
 
     def _is_whole(self, program: Program) -> bool:
@@ -179,7 +183,9 @@ class Invariants:
         taken = (_READS_END, _NO_POINTERS_IN_BYTES)
         stays = _STAYS[: 1 + has_others(program)] if self._is_wanted(CheckKind.FREED) else ()
         written = (_WRITTEN,) if self._is_wanted(CheckKind.UNINITIALISED) else ()
-        assumed = (*self._assumed(program, _ALL_STRINGS_END), *taken, *stays, *written)
+        has_main = any(one.name == "main" for one in program.functions)
+        promised = () if has_main else _promised(program)
+        assumed = self._assumed(program, _ALL_STRINGS_END) + taken + stays + written + promised
         return InvariantsResult(program, answers, by_place(checks), assumed, run)
 
     def _assumed(self, program: Program, strings_end: str) -> tuple[str, ...]:
@@ -307,6 +313,17 @@ def _pointing(program: Program) -> tuple[str, ...]:
     first, end = program.bases[ValueKind.ARGUMENT], program.bases[ValueKind.BLOCK]
     types = np.unique(np.concatenate([loaded, program.value_types[first:end]]))
     return (_POINTING,) * bool(np.any(kinds[types[types >= 0]] == TypeKind.POINTER))
+
+
+def _promised(program: Program) -> tuple[str, ...]:
+    """Return what is assumed of parameters that are declared not to be null, if there are any."""
+    is_promised = program.arguments.flags & ArgumentFlag.NONNULL != 0
+    rows = np.flatnonzero(np.diff(program.function_table.block_offsets))
+    offsets = program.function_table.argument_offsets
+    has_body = np.zeros(len(program.arguments), bool)
+    for first, end in zip(offsets[rows].tolist(), offsets[rows + 1].tolist(), strict=True):
+        has_body[first:end] = True
+    return (_PROMISED,) * bool(np.any(is_promised & has_body))
 
 
 def _twins(sites: list[Site]) -> dict[int, int]:

@@ -394,6 +394,9 @@ class _Call:
             copied = self._duplicated() if model.heap.lengths else None
             object = self.values.address(self.context, self.value).object
             assert object is not None
+            if model.always_allocates:
+                is_present = self.values.address(self.context, self.value).is_present
+                builder.emit(self.block, Guard(is_present))
             source = ZERO if model.is_zero else None
             access = Access(None, object, ZERO, -1, True, source=source, is_new=True)
             builder.emit(self.block, access)

@@ -11,7 +11,8 @@ A line has names and effects: `read: fills $1 [$2]; result -1 .. $2`. `$k` is th
     returns $k            returns that argument; `returns $k or null`
     returns inside $k     returns null, or a place in the object that the argument points to: in the
                           string there, its end included, if that is read
-    returns heap [n]      returns null, or a new object of n bytes; `zeros [n]` if these are 0
+    returns heap [n]      returns null, or a new object of n bytes; `zeros [n]` if these are 0,
+                          `always [n]` if it never returns null
     returns place [n]     returns a pointer to storage of the library's own, of n bytes or more;
                           `or null` if there may be none
     reuses                and what earlier calls have returned may change
@@ -83,6 +84,12 @@ calloc: returns zeros [$0*$1]
 aligned_alloc memalign: returns heap [$1]
 realloc: frees $0; returns heap [$1]
 free: frees $0
+_Znwm _Znwj _Znam _Znaj: returns always [$0]
+_ZnwmSt11align_val_t _ZnamSt11align_val_t _ZnwjSt11align_val_t _ZnajSt11align_val_t: \
+returns always [$0]
+_ZnwmRKSt9nothrow_t _ZnwjRKSt9nothrow_t _ZnamRKSt9nothrow_t _ZnajRKSt9nothrow_t: returns heap [$0]
+_ZnwmSt11align_val_tRKSt9nothrow_t _ZnamSt11align_val_tRKSt9nothrow_t: returns heap [$0]
+_ZdlPv _ZdaPv: frees $0
 llvm.dbg llvm.lifetime __VERIFIER_nondet: nothing
 llvm.expect: returns $0
 
@@ -218,7 +225,9 @@ CHARACTER_TABLES = {
     "__ctype_toupper_loc": (128 * 4, 384 * 4),
 }
 _WHATEVER_THEY_DO = ("reach_error", "__VERIFIER_error", "kleene_assume", "kleene_check")
-_FAMILIES = ("llvm.", "__VERIFIER_nondet")  # names of the table that others begin with
+# Names of the table that others begin with; `operator delete` has many lists of parameters.
+_FAMILIES = ("llvm.", "__VERIFIER_nondet", "_ZdlPv", "_ZdaPv")
+_ALSO_IN_CXX = ("reach_error", "__VERIFIER_", "kleene_")  # whatever the language of their linkage
 # Of POSIX, C11, GNU and OpenMP: whoever calls one has threads, or handlers of signals.
 _OTHERS = {
     *("pthread_create", "thrd_create", "clone", "timer_create", "mq_notify", "lio_listio"),
@@ -267,8 +276,9 @@ def _with(model: Model, effect: str) -> Model:
         assert bound is not None
         made = MadeString(int(place[1]), how, bound, int(source[1]) if source else -1)
         return replace(model, string=made)
-    if rest.startswith(("heap", "zeros")):
-        return replace(model, heap=given, is_zero=rest.startswith("zeros"))
+    if rest.startswith(("heap", "zeros", "always")):
+        is_zero, always = rest.startswith("zeros"), rest.startswith("always")
+        return replace(model, heap=given, is_zero=is_zero, always_allocates=always)
     if rest.startswith("place"):
         assert given is not None, effect
         return replace(model, place=given.constant, may_be_null=rest.endswith("or null"))
@@ -328,7 +338,7 @@ def model_of(program: Program, callee: int) -> Model:
     if callee >= len(program.globals) or (row := int(program.globals.function[callee])) < 0:
         return UNKNOWN
     offsets = program.function_table.block_offsets
-    name = program.strings[int(program.globals.name[callee])]
+    name = _plain(program.strings[int(program.globals.name[callee])])
     if offsets[row] < offsets[row + 1] and name not in _WHATEVER_THEY_DO:
         return UNKNOWN
     found = models().get(name)
@@ -342,6 +352,13 @@ def model_of(program: Program, callee: int) -> Model:
     if flags & GlobalFlag.NORETURN:
         return STOP
     return PURE if flags & (GlobalFlag.READ_NONE | GlobalFlag.READ_ONLY) else UNKNOWN
+
+
+def _plain(symbol: str) -> str:
+    """Return a function's name without the types that C++ adds, where it means the same there."""
+    found = re.match(r"_Z(\d+)", symbol)
+    name = symbol[found.end() :][: int(found[1])] if found else symbol
+    return name if name.startswith(_ALSO_IN_CXX) else symbol
 
 
 def calls_by_model(program: Program) -> list[tuple[Model, I64]]:

@@ -42,6 +42,7 @@ from kleene.ir import Program
 from kleene.ir.codes import (
     CALLS,
     REPLACEABLE,
+    ArgumentFlag,
     ConstantKind,
     Flag,
     GlobalFlag,
@@ -74,7 +75,6 @@ def lower(
         follows_calls: whether callees are inlined; else calls return any value.
         outside: what is known of values from outside.
     """
-    outside = Outside() if outside is None else outside
     return _FunctionLowering(program, function, wraps, follows_calls, outside).flat
 
 
@@ -82,9 +82,16 @@ class _FunctionLowering:
     """Lays a function and its callees into one graph of blocks."""
 
     def __init__(
-        self, program: Program, function: int, wraps: bool, follows_calls: bool, outside: Outside
+        self,
+        program: Program,
+        function: int,
+        wraps: bool,
+        follows_calls: bool,
+        outside: Outside | None,
     ) -> None:
         name = program.functions[function].name
+        self._knows_callers = outside is not None
+        outside = outside or Outside()
         self._follows_calls = follows_calls
         readings = Readings(program, reachable(program, function, deep=follows_calls))
         self._builder = FlatFunctionBuilder(program, name, readings, outside, wraps=wraps)
@@ -111,6 +118,8 @@ class _FunctionLowering:
             value = self._program.value(ValueKind.ARGUMENT, row)
             if self._values.is_number(value) or self._values.is_pointer(value):
                 operations.append(AnyValue(self._values.base(0, value)))
+            if self._is_promised(row):
+                operations.append(Guard(Relation(only(self._values.base(0, value)), "ne")))
             address = self._values.of(0, value)
             if isinstance(address, Address) and address.object is not None:  # argv: 0 <= argc
                 size = self.flat.objects[address.object].size
@@ -120,6 +129,27 @@ class _FunctionLowering:
         entry = self.flat.blocks[0]
         entry.operations[:0] = operations
         entry.origins[:0] = [(0, -1)] * len(operations)
+
+    def _is_promised(self, argument: int) -> bool:
+        """Return whether callers have to pass no null pointer: calls by name are checked."""
+        flags = int(self._program.arguments.flags[argument])
+        return bool(flags & ArgumentFlag.NONNULL) and not self._knows_callers
+
+    def _check_promised(self, block: Block, context: int, row: int, callee: int) -> None:
+        """Check that arguments are not null which the function called declares so."""
+        program, operands = self._program, self._table.operands_of(row).tolist()
+        if (
+            callee >= len(program.globals)
+            or (function := int(program.globals.function[callee])) < 0
+        ):
+            return
+        first, end = program.function_table.argument_offsets[function : function + 2].tolist()
+        for argument, value in zip(range(first, end), operands[1:], strict=False):
+            if self._is_promised(argument) and self._values.is_pointer(value):
+                present = self._values.address(context, value).is_present
+                if present != Always(True):
+                    message = "an argument that may not be null is not null"
+                    self._builder.check(block, CheckKind.NULL, row, present, message)
 
     def _lay(
         self,
@@ -315,6 +345,7 @@ class _FunctionLowering:
             self._builder.emit(block, Escape())
         if not model.is_unknown:
             return block if model.effect not in ("fails", "stops") else None
+        self._check_promised(block, context, row, operands[0])
         if is_noreturn(int(self._table.flags[row])):
             return None
         function = self._callee(operands[0], len(arguments), context)

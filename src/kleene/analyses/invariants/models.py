@@ -81,6 +81,7 @@ class Model:
         heap: the bytes that it allocates; a string, if there are lengths of one in it.
         heap_limit: the most bytes of that string.
         is_zero: whether these are 0.
+        always_allocates: whether it never returns null instead.
         place: at least so many bytes are behind the pointer that it returns, of the library's own.
         reuses_place: whether earlier calls may have returned the same place, with other contents.
         frees: the argument whose object it ends.
@@ -104,6 +105,7 @@ class Model:
     heap: Bound | None = None
     heap_limit: Bound | None = None
     is_zero: bool = False
+    always_allocates: bool = False
     place: int | None = None
     reuses_place: bool = False
     frees: int | None = None

@@ -211,7 +211,7 @@ def _with_places(program: Program, constraints: Constraints) -> Constraints:
     rows = [
         calls
         for model, calls in calls_by_model(program)
-        if model.place is not None and not model.may_be_null
+        if model.always_allocates or (model.place is not None and not model.may_be_null)
     ]
     table = program.instructions
     loads = np.flatnonzero(table.opcode == Opcode.LOAD)

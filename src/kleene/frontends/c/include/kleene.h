@@ -6,7 +6,21 @@
 #ifndef KLEENE_H
 #define KLEENE_H
 
-static inline void kleene_assume(int holds) { (void)holds; }
-static inline void kleene_check(int holds) { (void)holds; }
+#if defined(__cplusplus)
+#define KLEENE_INLINE extern "C" inline
+#elif defined(__STDC_VERSION__) && __STDC_VERSION__ >= 199901L
+#define KLEENE_INLINE static inline
+#elif defined(__GNUC__)
+#define KLEENE_INLINE static __inline__
+#else
+#define KLEENE_INLINE static
+#endif
+
+KLEENE_INLINE void kleene_assume(int holds) { (void)holds; }
+KLEENE_INLINE void kleene_check(int holds) { (void)holds; }
+
+/* The condition may be of any type that `if` takes: a pointer, a wide integer, a float. */
+#define kleene_assume(e) kleene_assume((e) ? 1 : 0)
+#define kleene_check(e) kleene_check((e) ? 1 : 0)
 
 #endif
