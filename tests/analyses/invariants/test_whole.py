@@ -563,3 +563,40 @@ def test_a_stream_that_the_program_sets_may_be_null(tmp_path: Path) -> None:
     result = analysed(text, tmp_path, domain="interval")
     found = [one for one in result.check_results(["null"]) if one.span and one.span.line == 6]
     assert Verdict.MAY_FAIL in {one.verdict for one in found}
+
+
+def test_arguments_of_main_are_as_many_as_argc_says(tmp_path: Path) -> None:
+    """Also where argc is read as unsigned; a null pointer is behind them."""
+    body = """
+    int at(unsigned);
+    int last(char **, int);
+    int main(int argc, char **argv) {
+      if (argc < 3) return argc > 0 ? argv[0] == 0 : argv[0] != 0;
+      char *first = argv[1], *second = argv[2], *end = argv[3];
+      char *none = argv[4];
+      for (int i = argc - 1; i >= 0; i--)
+        if (argv[i] == first) at(argc);
+      return last(argv, argc) + (second == end) + (none == 0);
+    }
+    int last(char **given, int n) { return given[n] == 0; }
+    """
+    file = tmp_path / "main.c"
+    file.write_text(body)
+    for is_whole in (False, True):
+        result = load(file).invariants(whole_program=is_whole, domain="octagon")
+        bounds = result.check_results(["bounds", "null"])
+        lines = {one.span.line for one in bounds if one.span and not one.is_proved}
+        assert lines <= {7, 12}, is_whole
+        assert 7 in lines
+
+
+@pytest.mark.parametrize(
+    "call", ["return argc == 7 ? main(3, argv + 4) : 0;", "return use(main);", "argv++; argc += 2;"]
+)
+def test_other_callers_of_main_pass_other_arguments(tmp_path: Path, call: str) -> None:
+    file = tmp_path / "main.c"
+    text = "int use(int (*)(int, char **));\nint main(int argc, char **argv) {\n"
+    file.write_text(f"{text}  {call}\n  return argv[argc] != 0;\n}}\n")
+    found = load(file).invariants(whole_program=True, domain="octagon").check_results(["bounds"])
+    open_ = [one for one in found if not one.is_proved]
+    assert open_ or call.startswith("return")  # behind a `return` is nothing

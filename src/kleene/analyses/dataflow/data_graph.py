@@ -152,10 +152,12 @@ class _Builder:
         found &= table.sub[test] == wanted
         at = table.offsets[np.where(found, test, 0)]
         left, right = (table.operands[np.minimum(at + k, len(table.operands) - 1)] for k in (0, 1))
-        at = np.clip(right - self.program.bases[ValueKind.CONSTANT], 0, len(constants) - 1)
-        is_zero = constants.kind[at] == ConstantKind.NULL
-        is_zero |= (constants.kind[at] == ConstantKind.INT) & (constants.payload[at] == 0)
-        is_zero &= self.program.bases[ValueKind.CONSTANT] + at == right
+        at = right.astype(np.int64) - self.program.bases[ValueKind.CONSTANT]
+        is_zero = (at >= 0) & (at < len(constants))
+        at = at[is_zero]
+        is_null = constants.kind[at] == ConstantKind.NULL
+        is_null |= (constants.kind[at] == ConstantKind.INT) & (constants.payload[at] == 0)
+        is_zero[is_zero] = is_null
         found &= (left == arm) & is_zero
         return found
 

@@ -225,11 +225,11 @@ class _Finder:
         is_fill &= program.strings.begin_with(symbol, b"llvm.memset.")
         at = np.minimum(table.offsets[row] + 2, len(table.operands) - 1)
         constant = table.operands[at].astype(np.int64) - program.bases[ValueKind.CONSTANT]
-        is_constant = (constant >= 0) & (constant < len(program.constants))
-        safe = np.where(is_constant, constant, 0)
-        is_constant &= program.constants.kind[safe] == ConstantKind.INT
-        is_fill &= is_constant & ~direct.has_outside[group]
-        fill = program.constants.payload[safe] & 255
+        is_fill &= (constant >= 0) & (constant < len(program.constants))
+        is_fill[is_fill] = program.constants.kind[constant[is_fill]] == ConstantKind.INT
+        is_fill &= ~direct.has_outside[group]
+        fill = np.zeros(len(row), np.int64)
+        fill[is_fill] = program.constants.payload[constant[is_fill]] & 255
         for one in np.flatnonzero(is_fill).tolist():
             is_fill[one] = self._mark_cut(int(row[one]), is_bad)
         bad_groups = distinct(group[~is_fill])

@@ -230,10 +230,11 @@ class _Search:
         value = self._table.operands[place].astype(np.int64)
         is_constant = (value >= self._constants[0]) & (value < self._constants[1])
         constants = self._program.constants
-        at = np.where(is_constant, value - self._constants[0], 0)
-        is_number = is_constant & (constants.kind[at] == ConstantKind.INT)
+        at = value[is_constant] - self._constants[0]
         wanted = (level.fact == self._true)[owner]
-        may_be = ~is_number | (constants.payload[at] & 1 == wanted)
+        may_be = np.ones(len(value), bool)
+        may_be[is_constant] = constants.kind[at] != ConstantKind.INT
+        may_be[is_constant] |= constants.payload[at] & 1 == wanted[is_constant]
         n_left = np.bincount(owner[may_be], minlength=len(row))
         only = may_be & (n_left[owner] == 1)
         above = self._table.block[row].astype(np.int64)

@@ -35,9 +35,6 @@ _ARGUMENTS = "arguments of main are strings, also where the program has written 
 _WRAPS = "signed overflow wraps around"
 _MOST_INSTRUCTIONS = 3_000  # more are not interpreted function by function: some ms for each
 _WHOLE_DOMAINS = DOMAINS[:2]
-# With callees inlined. Of bzip2's huffman.c (325 in one function), domains beyond octagons took 61
-# of 68 s and proved nothing more; loops that need them have up to 100.
-_MOST_OPERATIONS = 200
 _POINTING = "pointers that a function gets or reads point into their objects, as C asks"
 _PROMISED = (
     "callers that are not followed pass no null as a reference, 'this' or a parameter declared"
@@ -256,17 +253,10 @@ class Invariants:
             name = program.functions[function].source_name or answer.name
             answer.notes.append(f"{name} is not analysed: {flat.refused}")
         else:
-            last, n_operations = self.domain, sum(len(one.operations) for one in flat.blocks)
-            if not last and n_operations > _MOST_OPERATIONS:
-                last = _WHOLE_DOMAINS[-1]
-                answer.notes.append(
-                    f"{answer.name} has {n_operations} operations: domains beyond {last} are not"
-                    " tried unless --domain names one"
-                )
-            domains = DOMAINS[: DOMAINS.index(last or DOMAINS[-1]) + 1]
+            domains = DOMAINS[: DOMAINS.index(self.domain or DOMAINS[-1]) + 1]
             judged = judge(
                 program, code, domains, lambda place: self._is_wanted(code.sites[place].kind),
-                self.time_s, deadline_s,
+                self.time_s, deadline_s, is_limited=not self.domain,
             )  # fmt: skip
             answer.notes += judged.notes
             answer.runs, answer.domain = judged.runs, judged.domain

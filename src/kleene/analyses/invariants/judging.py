@@ -20,13 +20,17 @@ from kleene.analyses.invariants.flat import Base
 from kleene.analyses.invariants.gauges import gauges
 from kleene.analyses.invariants.instructions import PLAIN, SUPPOSED
 from kleene.analyses.invariants.plan import DOMAINS, plan_of
-from kleene.analyses.invariants.solve import OutOfTimeError, Run
+from kleene.analyses.invariants.solve import OutOfTimeError, Run, TooLongError
 from kleene.ir import Program
 from kleene.ir.codes import CALLS, Opcode, ValueKind
 
 OPEN = (Verdict.MAY_FAIL, Verdict.FAILS)  # where a more precise domain may show that no run comes
 _RANKS = {Verdict.MAY_FAIL: 0, Verdict.FAILS: 1, Verdict.SAFE: 2, Verdict.UNREACHABLE: 3}
 _BACKWARD_S = 1.0  # for the walks backward of one function
+# Operations and blocks that domains execute, at most, which keep states apart. Loops that need it
+# take up to 6,200; functions that need more took minutes, and nothing was proved.
+_MOST_EXECUTED = 7_000
+_KEEP_APART = DOMAINS[3:]
 _STATES_S = 1.0  # at least, for what is known at the open checks of one function
 
 
@@ -62,6 +66,8 @@ def judge(
     is_asked: Callable[[int], bool],
     time_s: float,
     deadline_s: float,
+    *,
+    is_limited: bool = False,
 ) -> Judged:
     """Return the verdicts on the checks of a function.
 
@@ -72,14 +78,22 @@ def judge(
         is_asked: whether a check, by its place among the code's sites, is asked for.
         time_s: how long it may take, as notes say it.
         deadline_s: when that is over.
+        is_limited: whether states are not kept apart where that would take long.
     """
     found = Judged()
     templates: tuple[Form, ...] = ()
     for domain in domains:
+        most = _MOST_EXECUTED if is_limited and domain in _KEEP_APART else None
+        if most and domain == _KEEP_APART[0] and found.runs[-1].n_executed > most // 2:
+            found.notes.append(_limited(code, domain))  # for it takes twice as long at least
+            break
         try:
             if domain == "relational":
                 templates = tuple(gauges(found.runs[-1]))
-            run = Run(code, plan_of(code, domain, templates), deadline_s)
+            run = Run(code, plan_of(code, domain, templates), deadline_s, most)
+        except TooLongError:
+            found.notes.append(_limited(code, domain))
+            break
         except OutOfTimeError:
             name = code.flat.name
             found.notes.append(f"{name}: domain {domain} was given up after {time_s:g} s")
@@ -92,6 +106,13 @@ def judge(
         _discard(found, is_asked, deadline_s)
         _add_states(program, found, is_asked, deadline_s)
     return found
+
+
+def _limited(code: Code, domain: str) -> str:
+    return (
+        f"{code.flat.name}: domain {domain} would execute more than {_MOST_EXECUTED:,} operations:"
+        " it is not tried unless --domain names one"
+    )
 
 
 def _decide(

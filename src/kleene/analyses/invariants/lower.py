@@ -9,11 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-import numpy as np
-
 from kleene.analyses.invariants.builder import FlatFunctionBuilder
 from kleene.analyses.invariants.calls import lower_call
 from kleene.analyses.invariants.checks import CheckKind
+from kleene.analyses.invariants.command_line import MOST_ARGUMENTS, is_called
 from kleene.analyses.invariants.expressions import (
     ZERO,
     Always,
@@ -45,7 +44,6 @@ from kleene.ir.codes import (
     ArgumentFlag,
     ConstantKind,
     Flag,
-    GlobalFlag,
     Opcode,
     Passing,
     TypeFlag,
@@ -104,7 +102,7 @@ class _FunctionLowering:
         self._has_memory_streams = gives_memory_to_streams(program)
         self._lay(function, None, (), -1, None)
         self._enter_root(function)
-        is_main = name == "main" and not _is_called(program, function)
+        is_main = name == "main" and not is_called(program, function)
         follow_rooms(self.flat, outside.least_room)
         follow_lengths(program, self.flat, is_main=is_main)
         track(program, self.flat)
@@ -121,11 +119,13 @@ class _FunctionLowering:
             if self._is_promised(row):
                 operations.append(Guard(Relation(only(self._values.base(0, value)), "ne")))
             address = self._values.of(0, value)
-            if isinstance(address, Address) and address.object is not None:  # argv: 0 <= argc
+            if isinstance(address, Address) and address.object is not None:
                 size = self.flat.objects[address.object].size
                 assert size is not None
-                count = Form(size.terms)
-                operations.append(Guard(Relation(count.scaled(-1), "le")))
+                ((argc, _),) = size.terms  # of argv
+                operations.append(Guard(Relation(Form(((argc, -1),)), "le")))
+                most = Form(((argc, 1),), -MOST_ARGUMENTS)  # also where it is read as unsigned
+                operations.append(Guard(Relation(most, "le")))
         entry = self.flat.blocks[0]
         entry.operations[:0] = operations
         entry.origins[:0] = [(0, -1)] * len(operations)
@@ -453,13 +453,6 @@ class _FunctionLowering:
         self._lay(function, expressions, stack, row, (block, place, key))
         self._builder.origin = (context, row)
         return after
-
-
-def _is_called(program: Program, function: int) -> bool:
-    """Return whether the program itself may call a function: by name, or through a pointer."""
-    value = int(program.function_table.value[function])
-    is_taken = bool(program.globals.flags[value] & GlobalFlag.ADDRESS_TAKEN)
-    return is_taken or bool(np.any(program.instructions.operands == value))
 
 
 def reachable(program: Program, function: int, *, deep: bool = True) -> list[int]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from kleene.analyses.invariants.command_line import POINTER_BYTES, command_line
 from kleene.analyses.invariants.expressions import (
     ZERO,
     Always,
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
     from kleene.analyses.invariants.values import Expression, Values
 
 _INDICES, _MOST_INDICES = -(1 << 40), 8
-_POINTER = 8  # bytes of one
 _DUPLICATED = -(1 << 57)  # variables for how long strings are that calls duplicate, by the call
 
 
@@ -124,28 +124,21 @@ class Objects:
         return self._flat.objects[object].value in self._streams
 
     @cached_property
+    def _command_line(self) -> tuple[int, int] | None:
+        return command_line(self._program)
+
+    @cached_property
     def _streams(self) -> frozenset[int]:
         return streams(self._program)
 
     def of_arguments(self, context: int, value: int) -> Address | None:
-        """Return the address that `argv` of `main` is: `argc` pointers and a null pointer.
-
-        None if the value is another parameter, or the program calls `main` itself.
-        """
-        function = self._values.contexts[context].function
-        view = self._program.functions[function]
-        first, end = self._program.function_table.argument_offsets[function : function + 2].tolist()
-        count = self._program.value(ValueKind.ARGUMENT, first)
-        if view.name != "main" or end - first < 2 or value != count + 1:
-            return None
-        main = int(self._program.function_table.value[function])
-        flags, callees = int(self._program.globals.flags[main]), self._table.operands
-        is_used = bool(flags & GlobalFlag.ADDRESS_TAKEN) or bool(np.any(callees == main))
-        if is_used or self._values.width(count) != 32 or self._values.kind(count).is_unsigned:
+        """Return the address that `argv` of `main` is; None if the value is another parameter."""
+        if self._command_line is None or value != self._command_line[1]:
             return None
         key = Base(context, value)
         if key not in self._numbers:
-            size = only(self._values.base(context, count)).scaled(_POINTER).shifted(_POINTER)
+            argc = only(self._values.base(context, self._command_line[0]))
+            size = argc.scaled(POINTER_BYTES).shifted(POINTER_BYTES)
             made = Object("argv", size, True, is_arguments=True)
             self._numbers[key] = self._add(made)
         return Address(self._numbers[key], ZERO, Always(True))

@@ -24,6 +24,10 @@ class OutOfTimeError(Exception):
     """The time given for one function is over."""
 
 
+class TooLongError(Exception):
+    """More would be executed than is allowed for."""
+
+
 @dataclass
 class Plan:
     """How to run the code of a function.
@@ -50,8 +54,11 @@ class Plan:
 class Run:
     """What holds before each block of a function."""
 
-    def __init__(self, code: Code, plan: Plan, deadline_s: float = inf) -> None:
+    def __init__(
+        self, code: Code, plan: Plan, deadline_s: float = inf, most_executed: int | None = None
+    ) -> None:
         self.code, self.plan, self._deadline_s = code, plan, deadline_s
+        self._most_executed = most_executed
         pairs: dict[tuple[int, int], list[Step]] = defaultdict(list)
         for step in code.steps:
             pairs[step.source, step.target].append(step)
@@ -61,11 +68,13 @@ class Run:
         sources, targets = self.graph.edges()
         ends = zip(sources.tolist(), targets.tolist(), strict=True)
         self._steps = [pairs[pair] for pair in ends]
+        self.n_executed = 0  # blocks and operations, until all was stable
         first = Partitioned({(): Numbers(plan.layout)})
         strategy = Strategy(plan.delay, plan.thresholds, plan.narrowing)
         solution = solve(Forward(self.graph, self, {0: first}, BOTTOM), strategy)
         self.values: list[Partitioned] = list(solution.values)
         self.n_evaluations = solution.n_evaluations
+        self._most_executed = None  # what is asked of the solution goes on
 
     # The flow of values, for the equations
 
@@ -73,9 +82,12 @@ class Run:
         """Return what holds at the end of a block."""
         if perf_counter() > self._deadline_s:
             raise OutOfTimeError
+        if self._most_executed is not None and self.n_executed > self._most_executed:
+            raise TooLongError
         found: dict[Flags | None, Numbers] = {}
         for place, numbers in enumerate(before):
             made = numbers.copy()
+            self.n_executed += 1 + len(self.code.operations[node])
             for operation in self.code.operations[node]:
                 made = operation.apply(made, None)
                 if made.is_empty:
@@ -242,4 +254,4 @@ def worst(known: Verdict | None, verdict: Verdict) -> Verdict:
     return Verdict.MAY_FAIL  # safe on one way and not on another
 
 
-__all__ = ["OutOfTimeError", "Plan", "Run", "worst"]
+__all__ = ["OutOfTimeError", "Plan", "Run", "TooLongError", "worst"]

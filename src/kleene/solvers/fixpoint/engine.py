@@ -2,9 +2,10 @@
 
 Bourdoncle, "Efficient chaotic iteration strategies with widenings", 1993: components of the order
 are iterated until their heads are stable, inner ones first, and values are widened at heads only.
-Amato and Scozzari, "Localizing widening and narrowing", 2013: a component starts afresh each time
-the iteration comes to it, and is narrowed before the iteration goes on, so that the bounds of an
-inner loop follow those of the outer one.
+Amato and Scozzari, "Localizing widening and narrowing", 2013: a component is narrowed before the
+iteration goes on, and starts afresh for that, so that the bounds of an inner loop follow those of
+the outer one. Here it does so only while the component around it descends: as long as that
+ascends, its values are on their way, and inner components just grow with it.
 
 The solution `x` is a post-fixed point, `F[v](x) ⊑ x[v]` for every node `v`, so it lies above the
 least fixed point. Between the steps of a component with head `h`:
@@ -12,11 +13,12 @@ least fixed point. Between the steps of a component with head `h`:
 1. *Ascend.* `x[h]` grows to `x[h] ⊔ F[h](x)`, and after `delay` steps to `x[h] ∇ (x[h] ⊔ F[h](x))`,
    until `F[h](x) ⊑ x[h]`. Each time the body is computed anew from the head on; a node inside is
    then equal to its right-hand side, because an edge of the order goes forward or to a head around
-   its source. The widening ends this.
+   its source. Heads inside ascend from the values that they have. The widening ends this.
 2. *Descend.* While it gets smaller, and `narrowing` times at most, `x[h]` becomes
-   `x[h] △ F[h](x)` and the body is computed anew. Widening inside the body is not monotone: a
-   smaller head may give a larger body. Where `F[h](x) ⊑ x[h]` does not hold any more, the head
-   ascends again as in 1. So a component is left only when it is stable.
+   `x[h] △ F[h](x)` and the body is computed anew; components inside start from bottom, and do 1
+   and 2 themselves. With components inside, this is done once at least. Widening inside the body is
+   not monotone: a smaller head may give a larger body. Where `F[h](x) ⊑ x[h]` does not hold any
+   more, the head ascends again as in 1. So a component is left only when it is stable.
 """
 
 from __future__ import annotations
@@ -38,9 +40,8 @@ class Strategy:
         thresholds: where widening stops on its way, in the form that the domain takes: for
             intervals and octagons numbers or constraints.
         narrowing: how often a stable component is made smaller, at most.
-        restarts: components inside so many others keep their values from one visit to the next,
-            and are narrowed with the components around them only: starting afresh at every level
-            would take time exponential in the depth of nesting.
+        restarts: components inside so many others only ascend: descending at every level would
+            take time exponential in the depth of nesting.
     """
 
     delay: int = 2
@@ -67,8 +68,8 @@ class Solution(Generic[D]):
 def solve(equations: Equations[D], strategy: Strategy | None = None) -> Solution[D]:
     """Return a post-fixed point of the equations, small where narrowing makes it so.
 
-    It takes time in proportion to the evaluations, which with `k` steps for each component are up
-    to `k` to the power of `restarts`, times `k` for each deeper level.
+    It takes time in proportion to the evaluations: up to `k` for each level of nesting where heads
+    take `k` steps, times `narrowing + 1` for each of the first `restarts` levels.
     """
     order = weak_topological_order(equations.graph, list(equations.roots))
     return _Iteration(equations, order, strategy or Strategy()).solution()
@@ -86,7 +87,9 @@ class _Component:
 
     start: int
     end: int
-    starts_afresh: bool
+    has_inner: bool  # components inside
+    descends: bool  # in the end; else it is left when it has ascended
+    is_descending: bool = False
     n_narrowed: int = 0
 
 
@@ -111,24 +114,16 @@ class _Iteration(Generic[D]):
                 else:
                     place = inside[-1].start + 1
             elif ends[place] > place:
-                starts_afresh = len(inside) < self._strategy.restarts
-                inside.append(_Component(place, ends[place], starts_afresh))
-                self._enter(inside[-1])
+                is_within = len(inside) < self._strategy.restarts
+                descends = is_within and (not inside or inside[-1].is_descending)
+                has_inner = any(ends[one] > one for one in range(place + 1, ends[place]))
+                inside.append(_Component(place, ends[place], has_inner, descends))
+                self._grow(place, self._evaluate(place))
                 place += 1
             else:
                 self._values[self._nodes[place]] = self._evaluate(place)
                 place += 1
         return Solution(self._values, self._order, self._n_evaluations)
-
-    def _enter(self, component: _Component) -> None:
-        """Give the head its first value of this visit."""
-        if component.starts_afresh:
-            self._forget(component.start, component.end)
-        new = self._evaluate(component.start)
-        if component.starts_afresh:
-            self._values[self._nodes[component.start]] = new
-        else:
-            self._grow(component.start, new)
 
     def _moves_on(self, component: _Component) -> bool:
         """Return whether a component is done, after its body; else its head has a new value."""
@@ -136,12 +131,15 @@ class _Iteration(Generic[D]):
         value, new = self._values[head], self._evaluate(component.start)
         if not new <= value:
             self._grow(component.start, new)
+            component.is_descending = False
             return False
-        if not component.starts_afresh or component.n_narrowed == self._strategy.narrowing:
+        if not component.descends or component.n_narrowed == self._strategy.narrowing:
             return True
         smaller = value.narrow(new)
-        if value <= smaller:
+        is_done = component.is_descending or not component.has_inner
+        if is_done and value <= smaller:
             return True
+        component.is_descending = True
         component.n_narrowed += 1
         self._forget(component.start + 1, component.end)
         self._values[head] = smaller

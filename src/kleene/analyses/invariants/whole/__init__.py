@@ -15,6 +15,7 @@ import numpy as np
 
 from kleene.analyses.dataflow.context import Context
 from kleene.analyses.invariants.checks import CheckResult, Verdict
+from kleene.analyses.invariants.command_line import MOST_ARGUMENTS, command_line
 from kleene.analyses.invariants.library import calls_by_model, character_loads, has_others, streams
 from kleene.analyses.invariants.whole.causes import Causes
 from kleene.analyses.invariants.whole.packs import packs_of
@@ -207,7 +208,7 @@ def _without_undefined(context: Context) -> Constraints:
 
 def _with_places(program: Program, constraints: Constraints) -> Constraints:
     """Return the constraints with pointers that the C library gives, and that are not null."""
-    first = program.bases[ValueKind.INSTRUCTION]
+    first, given_to_main = program.bases[ValueKind.INSTRUCTION], command_line(program) or ()
     rows = [
         calls
         for model, calls in calls_by_model(program)
@@ -217,11 +218,14 @@ def _with_places(program: Program, constraints: Constraints) -> Constraints:
     loads = np.flatnonzero(table.opcode == Opcode.LOAD)
     is_stream = np.isin(table.operands[table.offsets[loads]], list(streams(program)))
     rows += [loads[is_stream], np.array(list(character_loads(program)), np.int64)]
-    names = first + np.concatenate(rows).astype(np.int64)
+    names = np.concatenate([first + np.concatenate(rows), given_to_main[1:]]).astype(np.int64)
     names = names[constraints.width[names] == 64]
     present = ValueFact(64, -(1 << 63), (1 << 63) - 1, 1, (1 << 64) - 1, 0, 0)
+    count = ValueFact(32, 0, MOST_ARGUMENTS, 0, MOST_ARGUMENTS, 0, 0)
     given = constraints.given.reshape(-1, STRIDE)
     operator, attribute = constraints.operator.copy(), constraints.attribute.copy()
     operator[names], attribute[names] = Operator.GIVEN, len(given)
-    more = np.concatenate([given, packed([present]).reshape(-1, STRIDE)])
+    for argc in given_to_main[:1]:
+        operator[argc], attribute[argc] = Operator.GIVEN, len(given) + 1
+    more = np.concatenate([given, packed([present, count]).reshape(-1, STRIDE)])
     return replace(constraints, operator=operator, attribute=attribute, given=more.reshape(-1))

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kleene.analyses.dataflow.context import Context
+from kleene.analyses.invariants.command_line import POINTER_BYTES, command_line
 from kleene.analyses.invariants.library import calls_by_model
 from kleene.analyses.invariants.whole.addresses import (
     address_sums,
@@ -45,9 +46,9 @@ class Addresses:
         order = np.argsort(found.row, kind="stable")
         self._place, self._stride = found.place[order], found.stride[order]
         self._terms = np.searchsorted(found.row[order], np.arange(len(rows) + 1))
-        self._allocated: dict[
-            int, int
-        ] = {}  # calls that allocate, and the operand that says how much
+        self._command_line = command_line(self._program)
+        # Calls that allocate, and the operand that says how much.
+        self._allocated: dict[int, int] = {}
         for model, calls in calls_by_model(self._program):
             if (
                 model.heap is not None
@@ -70,9 +71,28 @@ class Addresses:
         typed = self._first + row if table.opcode[row] == Opcode.LOAD else operands[1 - place]
         n_bytes = int(self._program.types.size[self._program.value_types[typed]])
         address = self._address(operands[place])
-        if address is None or address.element is None or n_bytes < 0:
+        if address is None or n_bytes < 0:
             return None
+        if address.element is None:
+            return self._inside_at_constant(address, n_bytes)
         return self._inside(address, n_bytes)
+
+    def _inside_at_constant(
+        self, address: _Place, n_bytes: int
+    ) -> tuple[tuple[Bound, ...], tuple[Bound, ...]] | None:
+        """Return what holds of an object's size if bytes at a known place are in it."""
+        low, high = self._offset(address.root)
+        size, factor, least, most = self._size(address.root)
+        if size is None or low + address.constant < 0 or high >= _LARGEST:
+            return None
+        terms = tuple((value, -number) for value, number in size.terms)
+        # address.constant + offset + n_bytes <= factor * size + rest
+        bounds = (
+            Bound(terms, (rest - address.constant - offset - n_bytes) // factor)
+            for offset, rest in ((high, least), (low, most))
+        )
+        certain, after = ((bound,) for bound in bounds)
+        return certain, after
 
     def _inside(
         self, address: _Place, n_bytes: int
@@ -143,6 +163,11 @@ class Addresses:
         """
         row = root - self._first
         operand = self._allocated.get(row, 0)
+        if self._command_line is not None and root == self._command_line[1]:
+            found = self._sums.of(self._command_line[0])
+            if found is not None and found.terms:
+                rest = POINTER_BYTES * (found.constant + 1)
+                return Sum(found.terms, 0), POINTER_BYTES, rest, rest
         if operand:
             value = int(self._table.operands[self._table.offsets[row] + operand])
             factor, inner = self._product(value)

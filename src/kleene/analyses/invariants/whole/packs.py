@@ -261,7 +261,8 @@ class _Function:
             pack = next((one for one in packs if wanted <= set(one.values)), None)
             if pack is None:
                 values = self._grown(sorted(wanted))
-                if len(values) < 2:
+                is_about_size = len(target.bounds) == 1  # that some value says
+                if len(values) < 2 and not is_about_size:
                     continue  # intervals have said all there is
                 pack = Pack(values)
                 packs.append(pack)

@@ -29,6 +29,7 @@ from functools import cached_property
 import numpy as np
 
 from kleene.analyses.dataflow.context import Context
+from kleene.analyses.invariants.command_line import POINTER_BYTES, command_line
 from kleene.analyses.invariants.library import calls_by_model, character_loads
 from kleene.analyses.invariants.models import Bound
 from kleene.analyses.invariants.whole.addresses import (
@@ -159,6 +160,7 @@ class _Writer:
         self._constants(build, about)
         self._made(build, about)
         self._of_library(build, about)
+        self._command_line(build, about)
         self._elements(build, about)
         return build.constraints()
 
@@ -368,6 +370,21 @@ class _Writer:
             number = {_About.OFFSET: behind, _About.SIZE: size, _About.ROOM: size - behind}[about]
             if self.is_pointer[row + self._first]:
                 build.define([row + self._first], Operator.CONSTANT, width=64, attribute=number)
+
+    def _command_line(self, build: ConstraintBuilder, about: _About) -> None:
+        """`argv` of `main` points to the first of `argc` pointers and a null pointer."""
+        found = command_line(self._program)
+        if found is None or not self.is_pointer[found[1]]:
+            return
+        argc, argv = found
+        if about is _About.OFFSET:
+            build.define([argv], Operator.CONSTANT, width=64, attribute=0)
+            return
+        wide, pointers = build.names(1), build.names(1)
+        each = self._numbers(build, np.array([POINTER_BYTES]))
+        build.define(wide, Operator.SIGN_EXTEND, [[argc]], width=64)
+        build.define(pointers, Operator.MULTIPLY, np.stack([wide, each], axis=1), width=64)
+        build.define([argv], Operator.ADD, np.stack([pointers, each], axis=1), width=64)
 
     def _product(self, build: ConstraintBuilder, calls: I64, bound: Bound) -> I64:
         """Return names of the product of arguments, plus a constant."""
