@@ -83,6 +83,8 @@ def failed(found: WholeRun, observed: Observed, rows: np.ndarray) -> Iterator[st
         ran = rows["n_seen"][observed.first_block_slot + block] > 0
         if verdict == UNREACHABLE and ran:
             yield f"{KINDS[kind].value} at {row} was called unreachable"
+        if verdict == FAILS and went_on(observed, rows, row):
+            yield f"{KINDS[kind].value} at {row} was called one that always fails"
         place = _OPERAND.get(KINDS[kind])
         if verdict == SAFE and KINDS[kind] is CheckKind.NULL and table.opcode[row] not in CALLS:
             place = ADDRESS_OPERAND[Opcode(int(table.opcode[row]))]
@@ -96,6 +98,18 @@ def failed(found: WholeRun, observed: Observed, rows: np.ndarray) -> Iterator[st
         )
         if is_wrong:
             yield f"{KINDS[kind].value} at {row} was called safe"
+
+
+def went_on(observed: Observed, rows: np.ndarray, row: int) -> bool:
+    """Return whether a run was seen behind an instruction, in its block."""
+    table = observed.program.instructions
+    names = [
+        name
+        for later, found in observed.after.items()
+        if later >= row and table.block[later] == table.block[row]
+        for name in found
+    ]
+    return bool((rows["n_seen"][names] > 0).any())
 
 
 def main(words: list[str]) -> int:

@@ -20,9 +20,10 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from kleene import load
 from kleene.analyses.invariants import CheckResult, Verdict
@@ -39,8 +40,7 @@ stdlib string unistd"""
 _PRELUDE = "".join(f"#include <{one}.h>\n" for one in _HEADERS.split()) + (
     "int __VERIFIER_nondet_int(void);\n#define IN __VERIFIER_nondet_int()\n"
 )
-# Forks a process for each input: many are needed, and a sanitizer ends its process.
-_DRIVER = r"""
+NUMBERS = r"""
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/wait.h>
@@ -61,6 +61,17 @@ int __VERIFIER_nondet_int(void) {
   if (kind < 18) return ends[next() % (sizeof ends / sizeof *ends)];
   return (int)(next() << 3) ^ (int)next();
 }
+static void begin(long seed) {
+  state = seed * 2654435761u + 12345;
+  for (int i = 0; i < 5; i++) next();
+  alarm(2);
+  if (!freopen("/dev/null", "r", stdin)) _exit(0);
+}
+"""
+# Forks a process for each input: many are needed, and a sanitizer ends its process.
+_DRIVER = (
+    NUMBERS
+    + r"""
 int idiom(int, char **);
 int main(int argc, char **argv) {
   char name[] = "idiom", *words[] = {name, 0};
@@ -69,10 +80,8 @@ int main(int argc, char **argv) {
     printf("\n@@@@\n");
     fflush(stdout);
     if (fork() == 0) {
-      state = seed * 2654435761u + 12345;
-      for (int i = 0; i < 5; i++) next();
-      alarm(2);
-      if (freopen("/dev/null", "r", stdin)) idiom(1, words);
+      begin(seed);
+      idiom(1, words);
       _exit(0);
     }
     int status;
@@ -80,6 +89,7 @@ int main(int argc, char **argv) {
   }
 }
 """
+)
 _INCLUDED = r"""
 #include <stdio.h>
 #include <stdlib.h>
@@ -91,6 +101,11 @@ extern "C" int idiom(int, char **);
 #define HOLDS(e) do { if (!(e)) { \
   printf("\nVIOLATED: %d: %s\n", __LINE__, #e); fflush(stdout); _exit(0); } } while (0)
 """
+_MODES: dict[str, dict[str, Any]] = {
+    "single": {},
+    "whole": {"whole_program": True},
+    "second look": {"whole_program": True, "domain": "predicates"},
+}
 _KINDS = (  # what a report says, and the kinds of checks of which one has to be open
     ("signed integer overflow|negation of .* cannot|by -1 cannot", {"overflow"}),
     ("runtime error: division by zero", {"division"}),
@@ -267,13 +282,15 @@ def is_called_safe(failure: Failure, checks: Sequence[CheckResult]) -> bool:
     return bool(asked) and all(one.verdict in (Verdict.SAFE, Verdict.UNREACHABLE) for one in asked)
 
 
-def wrong(file: Path, n_runs: int = N_RUNS) -> Iterator[str]:
-    """Yield what is wrong with the answers for a program."""
+def wrong(
+    file: Path, n_runs: int = N_RUNS, found: Mapping[int, Failure | None] | None = None
+) -> Iterator[str]:
+    """Yield what is wrong with the answers for a program, of which `found` runs fail."""
     asserted = file.with_name(f"asserted_{file.name}")
-    found = first_failures(file, n_runs)
-    program = load(file)
-    for is_whole in (False, True):
-        result, mode = program.invariants(whole_program=is_whole), "whole" if is_whole else "single"
+    found = first_failures(file, n_runs) if found is None else found
+    program, written = load(file), set[str]()
+    for mode, options in _MODES.items():
+        result = program.invariants(**options)
         for one in set(found.values()) - {None}:
             assert one is not None
             if is_called_safe(one, result.checks):
@@ -282,7 +299,11 @@ def wrong(file: Path, n_runs: int = N_RUNS) -> Iterator[str]:
         names = [one for one in printed.files if one.endswith(f"/{file.name}")]
         if file.suffix == ".cpp" or not names:
             continue
-        asserted.write_text(printed.asserts(names[0], call="HOLDS").partition("\n#line 1\n")[2])
+        text = printed.asserts(names[0], call="HOLDS").partition("\n#line 1\n")[2]
+        if text in written:
+            continue
+        written.add(text)
+        asserted.write_text(text)
         for report in sorted(set(outputs(build(asserted, is_exact=True), n_runs))):
             if match := re.search(r"VIOLATED: \d[^\n]*", report):
                 yield f"{mode} {file.name}: {match[0]}"
