@@ -1,4 +1,4 @@
-"""Random whole programs of parts that share globals, compared with sanitizers in all modes.
+"""Random whole programs of parts that share globals, compared with sanitizers and with traced runs.
 
     python -m tests.analyses.invariants.composed [FIRST [END]]
 
@@ -88,7 +88,7 @@ def program_of(seed: int) -> str:
 def all_wrong(file: Path, n_runs: int = N_RUNS) -> Iterator[str]:
     """Yield what is wrong with the answers for a program."""
     failed = first_failures(file, n_runs)
-    yield from wrong(file, n_runs, failed)
+    yield from wrong(file, n_runs, failed, ("whole", "second look"))
     seeds = [seed for seed in range(n_runs // 8) if seed not in failed]
     yield from wrong_in_traces(file, seeds)
 

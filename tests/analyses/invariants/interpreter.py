@@ -83,6 +83,7 @@ MEANT = {
     "memmove": "memcpy", "llvm.memset.p0.i64": "memset", "llvm.abs.i32": "abs", "labs": "abs",
     "llvm.abs.i64": "abs", "llvm.lifetime.start.p0": "nothing", "llvm.lifetime.end.p0": "nothing",
     "fgetc": "getchar", "getc": "getchar", "recv": "read",
+    "llvm.stacksave.p0": "stack", "llvm.stackrestore.p0": "nothing",
     "__isoc99_scanf": "scanf", "__isoc23_scanf": "scanf", "random": "rand",
 }  # fmt: skip
 # The stream of a function, which is not null.
@@ -142,7 +143,9 @@ class Execution:
 
     With `ends_locals` it is a fault to use the locals of a function that is over; with
     `strings_end` a run stops, without a fault, where a string has no end in its object; with
-    `ends_unwritten` it stops, after the fault, where it reads storage that nobody has written.
+    `ends_unwritten` it stops, after the fault, where it reads storage that nobody has written; with
+    `ends_outside` it stops at calls of functions outside of the program, but for those of this file
+    and `__VERIFIER_nondet_*`.
     """
 
     def __init__(
@@ -157,11 +160,12 @@ class Execution:
         ends_locals: bool = False,
         strings_end: bool = False,
         ends_unwritten: bool = False,
+        ends_outside: bool = False,
     ) -> None:
         self.program, self.choose, self.enter, self.fail = program, choose, enter, fail
         self.passed = passed
         self._ends_locals, self._strings_end = ends_locals, strings_end
-        self._ends_unwritten = ends_unwritten
+        self._ends_unwritten, self._ends_outside = ends_unwritten, ends_outside
         self.table = program.instructions
         self.base = program.bases[ValueKind.INSTRUCTION]
         self.steps_left = most_steps
@@ -170,6 +174,7 @@ class Execution:
         self.freed: set[int] = set()
         self.heap: set[int] = set()
         self.of_global: dict[int, int] = {}
+        self.error: Pointer | None = None  # where `errno` is
 
     def run(self, function: int) -> None:
         first, end = self.program.function_table.argument_offsets[function : function + 2].tolist()
@@ -394,6 +399,12 @@ class Execution:
         if opcode == Opcode.PTRTOINT:
             pointer = self.value(frame, operands[0])
             return (((pointer.object + 1) << 24) + pointer.offset) % (1 << self.width(value))
+        if opcode == Opcode.INTTOPTR:
+            number = self.value(frame, operands[0])
+            place = (number >> 24) - 1
+            if number and not 0 <= place < len(self.objects):
+                raise StopError  # no object is there
+            return Pointer(place, number % (1 << 24)) if number else NULL
         raise NotImplementedError(Opcode(opcode))
 
     def real(self, frame: Frame, row: int, opcode: int, operands: list[int]) -> float:
@@ -578,6 +589,12 @@ class Execution:
                     raise StopError
             return model(row, *arguments)
         blocks = self.program.function_table.block_offsets[function : function + 2].tolist()
+        if (
+            self._ends_outside
+            and blocks[0] == blocks[1]
+            and not name.startswith("__VERIFIER_nondet")
+        ):
+            raise StopError
         if blocks[0] == blocks[1] and self.float_bits(self.base + row):
             return self.real_function(row, name, arguments)
         if blocks[0] == blocks[1]:
@@ -657,6 +674,9 @@ class Execution:
 
     def call_nothing(self, row: int, *arguments: Any) -> None:
         pass
+
+    def call_stack(self, row: int) -> Pointer:
+        return Pointer(self.new_object(1), 0)
 
     def call_malloc(self, row: int, size: int) -> Pointer:
         is_there = self.choose(3) != 0 and size < 1 << 20
@@ -784,6 +804,19 @@ class Execution:
     def call_strncmp(self, row: int, a: Pointer, b: Pointer, most: int) -> int:
         one, other = self.text(row, a, most), self.text(row, b, most)
         return ((one > other) - (one < other)) % (1 << 32)
+
+    def call_strcmp(self, row: int, a: Pointer, b: Pointer) -> int:
+        one, other = self.text(row, a), self.text(row, b)
+        return ((one > other) - (one < other)) % (1 << 32)
+
+    def call_fputs(self, row: int, pointer: Pointer, file: Pointer) -> int:
+        self.text(row, pointer)
+        return self.choose(8)
+
+    def call___errno_location(self, row: int) -> Pointer:
+        if self.error is None:
+            self.error = Pointer(self.new_object(4, 0), 0)
+        return self.error
 
     def call_puts(self, row: int, pointer: Pointer) -> int:
         self.text(row, pointer)

@@ -34,9 +34,10 @@ _COMPILERS = ("clang", "clang-14", "gcc")
 _SYMBOLIZERS = ("llvm-symbolizer", "llvm-symbolizer-14", "addr2line")
 _UNDEFINED = "address,undefined,float-cast-overflow"
 _NOT_ASKED = "alignment,object-size,pointer-overflow,vptr,shift-base,bool,enum"
+_EAGER = ["-mllvm", "-msan-eager-checks=1"]  # of arguments and results, too
 _SETTINGS = "symbolize=0:detect_leaks=0:allocator_may_return_null=1"
 _HEADERS = """alloca assert ctype errno iso646 limits setjmp signal stdarg stddef stdint stdio
-stdlib string unistd"""
+stdlib string time unistd"""
 _PRELUDE = "".join(f"#include <{one}.h>\n" for one in _HEADERS.split()) + (
     "int __VERIFIER_nondet_int(void);\n#define IN __VERIFIER_nondet_int()\n"
 )
@@ -81,8 +82,7 @@ int main(int argc, char **argv) {
     fflush(stdout);
     if (fork() == 0) {
       begin(seed);
-      idiom(1, words);
-      _exit(0);
+      exit(idiom(1, words) ? 1 : 0);
     }
     int status;
     wait(&status);
@@ -189,12 +189,14 @@ def build(file: Path, checked: str = _UNDEFINED, *, is_exact: bool = False) -> P
     off = f"-fno-sanitize={_NOT_ASKED}{'' if is_exact else ',bounds'}"
     words = [compiler, "-w", "-g", "-O0", f"-fsanitize={checked}", off]
     words += ["-fno-sanitize-recover=all"] if kind == "address" else []
+    words += _EAGER if kind == "memory" else []
     included = ["-include", str(file.with_name("included.h"))]
     libraries = ["-lm", "-lpthread", *(["-lstdc++"] if file.suffix == ".cpp" else [])]
-    for command in (
+    commands = [
         [*words, "-c", str(driver), "-o", str(runner)],
         [*words, *included, str(file), "-x", "none", str(runner), "-o", str(binary), *libraries],
-    ):
+    ]
+    for command in commands[runner.exists() :]:
         done = subprocess.run(command, capture_output=True, text=True, timeout=100)
         assert done.returncode == 0, done.stderr
     return binary
@@ -283,14 +285,17 @@ def is_called_safe(failure: Failure, checks: Sequence[CheckResult]) -> bool:
 
 
 def wrong(
-    file: Path, n_runs: int = N_RUNS, found: Mapping[int, Failure | None] | None = None
+    file: Path,
+    n_runs: int = N_RUNS,
+    found: Mapping[int, Failure | None] | None = None,
+    modes: Sequence[str] = tuple(_MODES),
 ) -> Iterator[str]:
     """Yield what is wrong with the answers for a program, of which `found` runs fail."""
     asserted = file.with_name(f"asserted_{file.name}")
     found = first_failures(file, n_runs) if found is None else found
     program, written = load(file), set[str]()
-    for mode, options in _MODES.items():
-        result = program.invariants(**options)
+    for mode in modes:
+        result = program.invariants(**_MODES[mode])
         for one in set(found.values()) - {None}:
             assert one is not None
             if is_called_safe(one, result.checks):

@@ -20,13 +20,16 @@ from kleene.analyses.invariants.whole.sites import KINDS
 from kleene.ir import Program
 from tests.seeds import IS_DEEP, seeds
 
+from . import composed
 from .generator import generated
 from .interpreter import Execution, Frame, Pointer
 from .programs import program_of
+from .sanitized import write
 from .truth import N_STEPS, Oracle, chooser
 
 N_RUNS = 60 if IS_DEEP else 2
 PROGRAMS = seeds(4, deep=400)
+COMPOSED = seeds(3, deep=400)
 FUNCTIONS = seeds(5, deep=300)
 INFINITE = float("inf")
 
@@ -85,11 +88,11 @@ class ProgramOracle:
         self.failed: set[tuple[str, int]] = set()
         self.passes: set[int] = set()
 
-    def execute(self, function: int, seed: int) -> None:
+    def execute(self, function: int, seed: int, **options: bool) -> None:
         """Run a function once, and compare every state of every call."""
         execution = Execution(
             self.program, chooser(seed), self.enter, self.fail, N_STEPS,
-            ends_locals=True, strings_end=True, ends_unwritten=True,
+            ends_locals=True, strings_end=True, ends_unwritten=True, **options,
         )  # fmt: skip
         for one in self.functions.values():
             one.execution = execution
@@ -118,12 +121,12 @@ def oracle(program: Program, row: int, code: Code, judged: Judged) -> FunctionOr
     return FunctionOracle(program, row, code, judged.runs)
 
 
-def watched(program: Program, n_runs: int) -> ProgramOracle:
+def watched(program: Program, n_runs: int, **options: bool) -> ProgramOracle:
     found = ProgramOracle(program, interpret(program, domain="octagon"))
     is_open = found.run.context.calls.is_open
     for function in found.functions:
         for seed in range(n_runs if is_open[function] else 0):
-            found.execute(function, seed)
+            found.execute(function, seed, **options)
     return found
 
 
@@ -149,6 +152,14 @@ def test_runs_of_generated_programs(tmp_path: Path, seed: int) -> None:
     file.write_text(program_of(seed))
     found = watched(load(file), 12)
     assert found.n_entered > 10
+
+
+@pytest.mark.parametrize("seed", COMPOSED)
+def test_runs_of_composed_programs(tmp_path: Path, seed: int) -> None:
+    """Parts that share the heap, strings and tables of functions."""
+    file = write(tmp_path, "composed", seed, 0, text=composed.program_of(seed))
+    found = watched(load(file), 30 if IS_DEEP else 6, ends_outside=True)
+    assert found.n_entered
 
 
 def test_a_wrong_fact_is_noticed(tmp_path: Path) -> None:

@@ -18,13 +18,16 @@ from kleene.kernels import octagon_flow
 from kleene.kernels.octagon_flow.codes import INFINITE
 from tests.seeds import IS_DEEP, seeds
 
+from . import composed
 from .generator import generated
 from .interpreter import Execution, Frame, Pointer, signed
+from .sanitized import write
 from .truth import N_STEPS, chooser
 
 N_RUNS = 100 if IS_DEEP else 2
 N_RUNS_OF_GENERATED = 8 if IS_DEEP else 2
 FUNCTIONS = seeds(5, deep=500)
+COMPOSED = seeds(6, deep=400)
 
 
 class PackOracle:
@@ -84,10 +87,16 @@ class WholeOracle:
         self.is_reached = self.context.block_is_reached
         self.packs = PackOracle(program)
 
-    def execute(self, function: int, seed: int, choose: Callable[[int], int] | None = None) -> None:
+    def execute(
+        self,
+        function: int,
+        seed: int,
+        choose: Callable[[int], int] | None = None,
+        **options: bool,
+    ) -> None:
         self.execution = Execution(
             self.program, choose or chooser(seed), self.enter, self.fail, N_STEPS,
-            ends_locals=True, strings_end=True, ends_unwritten=True,
+            ends_locals=True, strings_end=True, ends_unwritten=True, **options,
         )  # fmt: skip
         self.execution.run(function)
 
@@ -142,11 +151,11 @@ class WholeOracle:
         assert said & {MAY_FAIL, FAILS}, f"{kind} at {row} was called safe"
 
 
-def watched(program: Program, seeds: range) -> WholeOracle:
+def watched(program: Program, seeds: range, **options: bool) -> WholeOracle:
     oracle = WholeOracle(program, interpret(program, domain="octagon"))
     for function in entries(oracle):
         for seed in seeds:
-            oracle.execute(function, seed)
+            oracle.execute(function, seed, **options)
     return oracle
 
 
@@ -170,6 +179,14 @@ def test_runs_of_generated_functions(tmp_path: Path) -> None:
     oracle = watched(load(file), range(N_RUNS_OF_GENERATED))
     assert oracle.n_values > 10 * len(FUNCTIONS)
     assert oracle.failed
+
+
+@pytest.mark.parametrize("seed", COMPOSED)
+def test_runs_of_composed_programs(tmp_path: Path, seed: int) -> None:
+    """Parts that share the heap, strings and tables of functions."""
+    file = write(tmp_path, "composed", seed, 0, text=composed.program_of(seed))
+    oracle = watched(load(file), range(30 if IS_DEEP else 8), ends_outside=True)
+    assert oracle.n_values
 
 
 def test_a_wrong_fact_is_noticed(program: Program) -> None:
