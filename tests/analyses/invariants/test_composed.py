@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from kleene.analyses.invariants.whole import interpret
 from kleene.analyses.invariants.whole.sites import FAILS, SAFE
-from tests.analyses.dataflow.observing import Observed
 from tests.seeds import IS_DEEP, seeds
 
-from . import composed, outside
+from . import outside
 from .composed import all_wrong, parts, program_of, wrong_in_traces
 from .sanitized import N_RUNS, sanitizers, write
 
