@@ -238,7 +238,8 @@ def first_failures(file: Path, n_runs: int) -> dict[int, Failure | None]:
     """Return the runs that failed, but for those that were outside of an array before.
 
     An index far outside is in another object, and no failure for the sanitizer of addresses; one
-    outside of an array in a larger object is none for the checks.
+    outside of an array in a larger object is none for the checks. Without a place, and so None, is
+    what follows from a value that was never written.
     """
     exact = failures(build(file, is_exact=True), file.name, n_runs)
     found = failures(build(file), file.name, n_runs)
@@ -247,9 +248,14 @@ def first_failures(file: Path, n_runs: int) -> dict[int, Failure | None]:
         if one is not None and before is not None and before.line != one.line:
             found[run] = None
     if "clang" in (sanitizers() or "") and file.suffix == ".c":
-        for run, one in failures(build(file, "memory"), file.name, n_runs // 8).items():
-            if one is not None and "uninitialised" in one.kinds and run not in exact:
-                found.setdefault(run, one)
+        for run, one in failures(build(file, "memory"), file.name, n_runs).items():
+            if one is not None and "uninitialised" not in one.kinds:
+                continue  # a crash, which the others tell more of
+            other = found.get(run)
+            if run not in found and run not in exact:
+                found[run] = one
+            elif other is not None and "null" in other.kinds:
+                found[run] = None  # a pointer that was never written may have been null
     return found
 
 

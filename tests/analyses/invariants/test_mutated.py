@@ -72,6 +72,19 @@ def test_a_denied_failure_is_wrong_in_both_looks(mutants: Mutants) -> None:
     assert list(mutants.wrong(*found)) == ["whole", "second look"]
 
 
+@pytest.mark.tools
+def test_what_was_never_written_is_noticed(mutants: Mutants) -> None:
+    if "clang" not in (sanitizers() or ""):
+        pytest.skip("clang is not installed: nothing sees reads of what was never written")
+    assert not mutants.reads_unwritten()
+    (file,) = mutants.files
+    line = PROGRAM.split("\n")[3]
+    mutants.write(Change(file, 4, line, ""), "  int i, s; if (n == 4) i = 0;")
+    line = PROGRAM.split("\n")[6]
+    mutants.write(Change(file, 7, line, ""), line.replace("i = 0; ", "; "))
+    assert mutants.reads_unwritten()
+
+
 def test_changes_are_in_bodies_of_functions(mutants: Mutants) -> None:
     source = random.Random(1)
     made = [one for _ in range(300) if (one := mutants.change(source)) is not None]
