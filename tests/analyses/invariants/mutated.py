@@ -4,8 +4,8 @@
 
 Of a program of one folder, a line is changed: a constant by one, `<` to `<=`, `&&` to `||`, and so
 on. Where a run ends with a report, the function of that place is looked at again, with the facts of
-the whole program, by all domains. The check may be safe in neither look. What is wrong is listed,
-with the change, and the exit code is then 1. The sources are changed in a copy.
+the whole program, by all domains. The check may be safe in neither look. What fails is listed, and
+which of it is called safe; the exit code is then 1. The sources are changed in a copy.
 """
 
 from __future__ import annotations
@@ -171,11 +171,14 @@ def main(words: list[str]) -> int:
                 found = mutants.failure()
                 if found is not None:
                     n_failed += 1
+                    place = f"{change.file.name}:{change.line}"
+                    print(
+                        f"change {n_built}, {place}: {found[1].text} at {found[0]}:{found[1].line}"
+                    )
                     looks = list(mutants.wrong(*found))
                     if looks and not mutants.reads_unwritten():
                         n_wrong += 1
-                        place = f"{change.file.name}:{change.line}"
-                        print(f"{looks}: {found} is called safe; {place}: {change.after.strip()}")
+                        print(f"  is called safe ({', '.join(looks)}): {change.after.strip()}")
             mutants.write(change, change.before)
             mutants.build(change.file)
     print(f"{database}: {n_built} changes, {n_failed} fail, {n_wrong} wrong answers")
