@@ -44,7 +44,7 @@ def test_nothing_that_fails_is_called_safe(folder: Path, name: str) -> None:
 def test_an_answer_that_calls_everything_safe_is_wrong(folder: Path) -> None:
     file = write(folder, "shown", 0, seed=0, text="int main(void) {\n  return 10 / IN;\n}\n")
     found = {one for one in failures(build(file), file.name, N_RUNS).values() if one}
-    assert {(one.line, *one.kinds) for one in found} == {(19, "division")}
+    assert {(one.line, *one.kinds) for one in found} == {(20, "division")}
     checks = load(file).invariants().checks
     assert not any(is_called_safe(one, checks) for one in found)
     safe = [replace(one, verdict=Verdict.SAFE) for one in checks]
