@@ -163,7 +163,7 @@ static int last_byte(void) {
   char text[400];
   same(text);
   memset(text, 0, 300);
-  return text[299] + /* may */
+  return text[299] + /* safe */
          text[20] + /* safe */
          text[399]; /* fails */
 }

@@ -143,9 +143,10 @@ class Execution:
 
     With `ends_locals` it is a fault to use the locals of a function that is over; with
     `strings_end` a run stops, without a fault, where a string has no end in its object; with
-    `ends_unwritten` it stops, after the fault, where it reads storage that nobody has written; with
-    `ends_outside` it stops at calls of functions outside of the program, but for those of this file
-    and `__VERIFIER_nondet_*`.
+    `ends_unwritten` it stops, after the fault, where it reads storage that nobody has written, and
+    where one of some calls, `checked_copies`, copies a byte of it; with `ends_outside` it stops at
+    calls of functions outside of the program, but for those of this file and
+    `__VERIFIER_nondet_*`.
     """
 
     def __init__(
@@ -161,11 +162,13 @@ class Execution:
         strings_end: bool = False,
         ends_unwritten: bool = False,
         ends_outside: bool = False,
+        checked_copies: frozenset[int] = frozenset(),
     ) -> None:
         self.program, self.choose, self.enter, self.fail = program, choose, enter, fail
         self.passed = passed
         self._ends_locals, self._strings_end = ends_locals, strings_end
         self._ends_unwritten, self._ends_outside = ends_unwritten, ends_outside
+        self._checked_copies = checked_copies
         self.table = program.instructions
         self.base = program.bases[ValueKind.INSTRUCTION]
         self.steps_left = most_steps
@@ -723,7 +726,11 @@ class Execution:
     def call_memcpy(self, row: int, to: Pointer, source: Pointer, size: int, *_: Any) -> Pointer:
         if size >= 1 << 20:
             self.access(row, to, size)
-        return self.write(row, to, self.bytes_at(row, source, size))
+        content = self.bytes_at(row, source, size)
+        if row in self._checked_copies and None in content:
+            self.fail("uninitialised", row)
+            raise StopError
+        return self.write(row, to, content)
 
     def call_memset(self, row: int, to: Pointer, byte: int, size: int, *_: Any) -> Pointer:
         if size >= 1 << 20:

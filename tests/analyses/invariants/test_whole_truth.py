@@ -26,6 +26,7 @@ from .truth import N_STEPS, chooser
 
 N_RUNS = 100 if IS_DEEP else 2
 N_RUNS_OF_GENERATED = 8 if IS_DEEP else 2
+COPIED = "what is copied was written before"
 FUNCTIONS = seeds(5, deep=500)
 COMPOSED = seeds(6, deep=400)
 
@@ -77,6 +78,8 @@ class WholeOracle:
         columns = zip(
             checks.kind.tolist(), checks.row.tolist(), checks.verdict.tolist(), strict=True
         )
+        is_copy = np.array([text == COPIED for text in checks.messages], bool)[checks.message]
+        self.copies = frozenset(checks.row[is_copy].tolist())
         self.verdicts: dict[tuple[str, int], set[int]] = {}
         for kind, row, verdict in columns:
             self.verdicts.setdefault((KINDS[kind].value, row), set()).add(verdict)
@@ -96,7 +99,8 @@ class WholeOracle:
     ) -> None:
         self.execution = Execution(
             self.program, choose or chooser(seed), self.enter, self.fail, N_STEPS,
-            ends_locals=True, strings_end=True, ends_unwritten=True, **options,
+            ends_locals=True, strings_end=True, ends_unwritten=True,
+            checked_copies=self.copies, **options,
         )  # fmt: skip
         self.execution.run(function)
 

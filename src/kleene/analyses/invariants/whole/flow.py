@@ -180,15 +180,20 @@ class States(ABC, Generic[_Event]):
                     continue
                 waiting.discard(block)
                 seen.add(block)
-                into[block] = state = self._joined(block)
-                for keep, more, event in self._steps.get(block, ()):
-                    state = state & keep | more
-                    if event is not None:
-                        state = self._after(event, state)
+                into[block] = self._joined(block)
+                state = self._through(block, into[block])
                 if out.get(block) != state:
                     out[block] = state
                     waiting.update(self._flow.successors(block))
         return [block for block in self._telling if block in seen]
+
+    def _through(self, block: int, state: int) -> int:
+        """Return the state where a block ends that begins with one."""
+        for keep, more, event in self._steps.get(block, ()):
+            state = state & keep | more
+            if event is not None:
+                state = self._after(event, state)
+        return state
 
     def _states(
         self, steps: Iterable[tuple[int, list[tuple[int, int, _Event | None]]]]
@@ -203,6 +208,9 @@ class States(ABC, Generic[_Event]):
                     yield event, state
                     if event[0] in changes:
                         state = self._after(event, state)
+                    else:
+                        kept, new = self._effect(event)
+                        state = state & kept | new
 
     def _told(self, blocks: list[int]) -> Iterator[tuple[_Event, int]]:
         """Yield the events of blocks that tell others something, each with the state before it."""

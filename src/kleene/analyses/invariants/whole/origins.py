@@ -12,20 +12,17 @@ from functools import cached_property
 import numpy as np
 
 from kleene.analyses.dataflow.context import Context
-from kleene.analyses.dataflow.values_needed import (
-    PASSES_ON,
-    are_words,
-    must_have_values,
-    temporaries,
-)
 from kleene.analyses.invariants.library import calls_by_model
-from kleene.analyses.invariants.whole.addresses import address_sums
+from kleene.analyses.invariants.whole.addresses import AddressSums, address_sums
 from kleene.analyses.invariants.whole.flow import Flow
+from kleene.analyses.invariants.whole.masks import ALL, MOST
+from kleene.analyses.invariants.whole.outcomes import Outcomes
 from kleene.analyses.invariants.whole.pointers import Pointers
 from kleene.analyses.invariants.whole.storage import Storage
+from kleene.analyses.invariants.whole.undefined_values import may_be_undefined, owners
 from kleene.analyses.points_to.memory_model import AllocationKind
-from kleene.base.arrays import I64, Bools, Ints, offsets_of
-from kleene.ir.codes import CALLS, ConstantKind, GlobalFlag, Opcode, ValueKind
+from kleene.base.arrays import I64, Bools, Ints
+from kleene.ir.codes import CALLS, GlobalFlag, Opcode, Passing, ValueKind
 
 _ADDS = (Opcode.GETELEMENTPTR, Opcode.BITCAST, Opcode.ADDRSPACECAST, Opcode.FREEZE)
 _STAYS = (*_ADDS, Opcode.LOAD, Opcode.ICMP, Opcode.ALLOCA)  # they hand no address on
@@ -33,6 +30,8 @@ _UNDEFINED = (
     b"malloc", b"realloc", b"reallocarray", b"aligned_alloc", b"memalign", b"valloc", b"pvalloc",
     b"posix_memalign", b"alloca",
 )  # fmt: skip
+_FAR = 1 << 40
+_UNKNOWN = 256  # bytes of storage that are followed, where nobody knows how many there are
 Place = tuple[int, int]  # an allocation, and bytes behind its start; -1: any number
 
 
@@ -53,15 +52,24 @@ class Origins:
         self.may_hold = context.points_to.system.may_hold_pointer
         self.program, self.table = context.program, context.program.instructions
         self.first = self.program.bases[ValueKind.INSTRUCTION]
+        self.outcomes = Outcomes(context, flow)
+        self.first_argument = self.program.bases[ValueKind.ARGUMENT]
+        self.opcodes: list[int] = self.table.opcode.tolist()
+        self.blocks: list[int] = self.table.block.tolist()
+        self.types: list[int] = self.program.value_types.tolist()
+        self.sizes: list[int] = self.program.types.size.tolist()
+        self.leaves: list[bool] = context.calls.may_return_any.tolist()
         self.models = {
             call: model for model, calls in calls_by_model(self.program) for call in calls.tolist()
         }
         self._has_offset = pointers.offset.has_value
         self._of_set: dict[int, frozenset[Place]] = {}
+        self._all_of_set: dict[int, frozenset[Place]] = {}
+        self._bits: dict[frozenset[Place], int] = {}
         self._find_places()
         self.not_followed: list[int] = []
         self.of = self._origins()
-        self.is_undefined = self._may_be_undefined()
+        self.is_undefined = may_be_undefined(context, flow)
         self.captured = self._captured_arguments()
 
     def may_be_unwritten(self, value: int) -> bool:
@@ -85,16 +93,43 @@ class Origins:
         is_plain[sums.row] = False
         distance[rows + self.first] = np.where(is_plain, sums.constant, 0)
         varies[rows + self.first] = ~is_plain
+        low, high = distance.copy(), distance.copy()
+        self._add_terms(rows, sums, low, high)
         for _ in range(n_values.bit_length()):
             distance = distance + distance[origin]
+            low, high = low + low[origin], high + high[origin]
             varies |= varies[origin]
             origin = origin[origin]
-            distance[np.abs(distance) > 1 << 40] = 1 << 40  # code that nothing reaches
+            distance[np.abs(distance) > _FAR] = _FAR  # code that nothing reaches
+            low, high = np.maximum(low, -_FAR), np.minimum(high, _FAR)
+        self._low: list[int] = low.tolist()
+        self._high: list[int] = high.tolist()
         self.origin: list[int] = origin.tolist()
         self.distance: list[int | None] = [
             None if one else number
             for one, number in zip(varies.tolist(), distance.tolist(), strict=True)
         ]
+
+    def _add_terms(self, rows: Ints, sums: AddressSums, low: I64, high: I64) -> None:
+        """Add what facts say of the terms of addresses to their least and greatest distance."""
+        facts, names = self.context.facts, self.context.split.operand[sums.place].astype(np.int64)
+        is_known = self.context.is_tracked(names) & facts.has_value[names]
+        ends = np.stack([facts.low[names], facts.high[names]])
+        ends = np.clip(np.where(is_known, ends, [[-_FAR], [_FAR]]), -_FAR, _FAR)
+        ends = np.clip(ends.astype(object) * sums.stride.astype(object), -_FAR, _FAR)
+        value = rows[sums.row] + self.first
+        constant = np.zeros(len(low), np.int64)
+        constant[rows + self.first] = sums.constant
+        for column, end, none in ((low, ends.min(0), -_FAR), (high, ends.max(0), _FAR)):
+            column[np.unique(value)] = constant[np.unique(value)]
+            np.add.at(column, value, end.astype(np.int64))
+            column[rows[~sums.is_known] + self.first] = none
+            np.clip(column, -_FAR, _FAR, out=column)
+
+    def reach(self, value: int) -> tuple[int, int] | None:
+        """Return how many bytes behind its origin an address is at least and at most."""
+        low, high = self._low[value], self._high[value]
+        return (low, high) if 0 <= low <= high < _FAR else None
 
     def _origins(self) -> dict[int, list[int]]:
         """Return the values whose storage begins with nothing written, and their allocations."""
@@ -135,20 +170,41 @@ class Origins:
 
     def unwritten(self, value: int) -> frozenset[Place]:
         """Return where a pointer may point, in allocations that begin with nothing written."""
+        return self._found(value, self._is_start, self._of_set)
+
+    def places(self, value: int) -> frozenset[Place]:
+        """Return where a pointer may point, in allocations of the program."""
+        return self._found(value, np.ones_like(self._is_start), self._all_of_set)
+
+    def _found(
+        self, value: int, is_asked: Bools, known: dict[int, frozenset[Place]]
+    ) -> frozenset[Place]:
         solution = self.context.points_to.solution
         key = int(solution.row_of[value]) * 2 + int(solution.unknown[value])
-        if key not in self._of_set:
+        if key not in known:
             locations = self.context.points_to.system.locations
             objects = solution.rows.objects(key // 2)
-            objects = objects[self._is_start[locations.allocation[objects]]]
+            objects = objects[is_asked[locations.allocation[objects]]]
             is_exact = (locations.stride[objects] == 0) & (locations.byte[objects] >= 0)
             byte = np.where(is_exact, locations.byte[objects], -1)
             found = set(zip(locations.allocation[objects].tolist(), byte.tolist(), strict=True))
             if key & 1:
-                outside = np.unique(locations.allocation[self.context.points_to.escaped])
-                found |= {(one, -1) for one in outside[self._is_start[outside]].tolist()}
-            self._of_set[key] = frozenset(found)
-        return self._of_set[key]
+                outside = self._known_outside[is_asked[self._known_outside]]
+                found |= {(one, -1) for one in outside.tolist()}
+            known[key] = frozenset(found)
+        return known[key]
+
+    @cached_property
+    def _known_outside(self) -> Ints:
+        """The allocations that an unknown pointer may point to."""
+        points_to = self.context.points_to
+        return np.unique(points_to.system.locations.allocation[points_to.escaped])
+
+    def is_for_result(self, value: int) -> bool:
+        """Return whether an address is where the caller wants a struct that is returned."""
+        argument = self.origin[value] - self.first_argument
+        passing = self.program.arguments.passing
+        return 0 <= argument < len(passing) and bool(passing[argument] == Passing.SRET)
 
     def are_unwritten(self, values: Ints) -> Bools:
         """Return which addresses have a mask, or may be of storage with nothing written."""
@@ -168,84 +224,42 @@ class Origins:
             return None
         return low, high + size
 
-    # Values that nobody gave
+    def width(self, origin: int) -> int:
+        """Return how many bytes of storage are followed."""
+        allocations = self.context.points_to.system.allocations
+        places = [(one, 0) for one in self.of.get(origin, ())] or self.unwritten(origin)
+        sizes = [int(allocations.n_bytes[one]) - byte if byte >= 0 else -1 for one, byte in places]
+        return min(max((_UNKNOWN if one < 0 else one for one in sizes), default=_UNKNOWN), MOST)
 
-    def _may_be_undefined(self) -> Bools:
-        """Return the values that may be undefined, by φ, choices, arguments and results."""
-        program = self.program
-        found = np.zeros(program.n_values, bool)
-        constants = program.constants
-        first = program.bases[ValueKind.CONSTANT]
-        is_none = np.isin(constants.kind, (ConstantKind.UNDEF, ConstantKind.POISON))
-        found[first : first + len(constants)] = is_none
-        if not is_none.any():
-            return found
-        parts = (self._chosen(), self._computed(), self._passed(), self._returned())
-        source, target = (np.concatenate(one) for one in zip(*parts, strict=True))
-        while True:
-            new = target[found[source] & ~found[target]]
-            if not len(new):
-                return found
-            found[new] = True
+    def beyond(self, origin: int) -> int:
+        """Return the mask of what is no part of storage, behind its end; 0 if that is not known."""
+        n_bytes = self.context.points_to.system.allocations.n_bytes[self.of[origin]]
+        if (n_bytes < 0).any() or (n_bytes > MOST).any():
+            return 0
+        return ALL << int(n_bytes.max())
 
-    def _chosen(self) -> tuple[I64, I64]:
-        """Return what φ and choices get, on ways that a run may go, and their values."""
-        table, (owner, place) = self.table, self._owners
-        opcode = table.opcode[owner]
-        chosen = np.flatnonzero((opcode == Opcode.SELECT) & (place > 0))
-        phis = np.flatnonzero((opcode == Opcode.PHI) & (place % 2 == 0))
-        before = table.operands[phis + 1] - self.program.bases[ValueKind.BLOCK]
-        phis = phis[self.flow.are_edges(before, table.block[owner[phis]])]
-        is_constant = table.operands[phis] < self.program.bases[ValueKind.ARGUMENT]
-        phis = phis[~(temporaries(self.program)[owner[phis]] & is_constant)]
-        given = np.concatenate((chosen, phis))
-        return table.operands[given].astype(np.int64), owner[given] + self.first
-
-    def _computed(self) -> tuple[I64, I64]:
-        """Return what has no value where an operand has none, which is no fault, and the operand.
-
-        All else that is computed of such an operand is behind a check.
-        """
-        table, (owner, _) = self.table, self._owners
-        chosen = np.isin(table.opcode, PASSES_ON) & ~are_words(self.program)
-        given = np.flatnonzero(chosen[owner])
-        return table.operands[given].astype(np.int64), owner[given] + self.first
-
-    def _passed(self) -> tuple[I64, I64]:
-        """Return what calls pass to functions with a body, and the arguments there.
-
-        What must have a value is checked at the call.
-        """
-        table, calls = self.table, self.context.calls
-        offsets = self.program.function_table.argument_offsets.astype(np.int64)
-        call, function = calls.call.astype(np.int64), calls.function.astype(np.int64)
-        length = np.minimum(np.diff(table.offsets)[call] - 1, np.diff(offsets)[function])
-        pair, place = _within(length)
-        at = table.offsets[call][pair] + 1 + place
-        given = table.operands[at].astype(np.int64)
-        formal = self.program.bases[ValueKind.ARGUMENT] + offsets[function][pair] + place
-        chosen = ~must_have_values(self.program)[at]
-        return given[chosen], formal[chosen]
-
-    def _returned(self) -> tuple[I64, I64]:
-        """Return what functions return, and the calls that get it: no scalars, as above."""
-        table, calls = self.table, self.context.calls
-        has_value = (table.opcode == Opcode.RET) & (np.diff(table.offsets) > 0)
-        first = table.offsets[:-1][has_value]
-        has_value[has_value] = ~must_have_values(self.program)[first]
-        rows = np.flatnonzero(has_value & self.flow.is_followed[table.block])
-        n_functions = len(self.program.function_table)
-        count = np.bincount(self.program.instruction_function[rows], minlength=n_functions)
-        function = calls.function.astype(np.int64)
-        pair, place = _within(count[function])
-        row = rows[offsets_of(count)[function][pair] + place]  # they are in order of functions
-        given = table.operands[table.offsets[row]].astype(np.int64)
-        return given, self.first + calls.call.astype(np.int64)[pair]
+    def allocations_of(self, places: frozenset[Place]) -> int:
+        """Return the allocations of places as one integer."""
+        found = self._bits.get(places)
+        if found is None:
+            found = 0
+            for one, _ in places:
+                found |= 1 << one
+            self._bits[places] = found
+        return found
 
     @cached_property
-    def _owners(self) -> tuple[I64, I64]:
-        """Of each operand, the instruction that it belongs to, and its position there."""
-        return _within(np.diff(self.table.offsets))
+    def outlives(self) -> int:
+        """The allocations that stay where the function ends that makes them, as one integer."""
+        kind, found = self.context.points_to.system.allocations.kind, 0
+        for one in np.flatnonzero(kind == AllocationKind.HEAP).tolist():
+            found |= 1 << one
+        return found
+
+    def may_repeat(self, row: int) -> bool:
+        """Return whether an instruction may make storage more than once while its function runs."""
+        block = self.blocks[row]
+        return bool(self.flow.predecessors(block))
 
     # Arguments whose address is handed on
 
@@ -286,7 +300,7 @@ class Origins:
     @cached_property
     def handed(self) -> dict[int, list[tuple[int, int]]]:
         """Where addresses with a mask are handed on: by instruction, values and their positions."""
-        owner, place = self._owners
+        owner, place = owners(self.program)
         value, opcode = self.table.operands, self.table.opcode[owner]
         goes = self.may_hold[value] & self.has_mask[value] & ~np.isin(opcode, _STAYS)
         goes &= (opcode != Opcode.STORE) | (place == 0)
@@ -316,9 +330,3 @@ class Origins:
                 return None
             found.append(argument)
         return found
-
-
-def _within(lengths: I64) -> tuple[I64, I64]:
-    """Return, of rows of some lengths one after the other, the row and the place of each entry."""
-    row = np.repeat(np.arange(len(lengths)), lengths)
-    return row, np.arange(len(row)) - offsets_of(lengths)[row]

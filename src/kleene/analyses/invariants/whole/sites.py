@@ -322,6 +322,11 @@ class Checker:
         nowhere = np.zeros(len(rows), bool)
         message = "what is read was written before"
         self._add(CheckKind.UNINITIALISED, rows, message, safe, nowhere)
+        rows = np.array(contents.copies(), np.int64)
+        safe = np.array([contents.is_written(row) for row in rows.tolist()], bool)
+        nowhere = np.zeros(len(rows), bool)
+        message = "what is copied was written before"
+        self._add(CheckKind.UNINITIALISED, rows, message, safe, nowhere)
         owner = np.repeat(np.arange(len(self._table)), np.diff(self._table.offsets))
         used = must_have_values(self._program) | self._leave_the_function(origins)
         used &= origins.is_undefined[self._table.operands]

@@ -14,6 +14,7 @@ its address is computed from: the pointer without additions of offsets and casts
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import cached_property
 
 import numpy as np
@@ -234,7 +235,7 @@ class Storage:
                 found |= self.held(one)
         return found & self.all_heap
 
-    def _calls_back(self, call: int) -> bool:
+    def calls_back(self, call: int) -> bool:
         """Return whether functions that code outside calls may run during a call.
 
         Those of other threads run at any time, and a program that has no races knows of what they
@@ -262,45 +263,58 @@ class Storage:
     @cached_property
     def _ended(self) -> dict[int, int]:
         """Return what each call may end, with all it calls."""
-        program, calls = self.program, self._context.calls
-        n_functions = len(program.function_table)
-        own = [*self.locals, 0]  # the last one is code outside that calls back
-        function_of = program.instruction_function
-        sources, targets = [], []
-        directly: dict[int, int] = {}
+        own, directly = [*self.locals, 0], dict[int, int]()
         for call in self.calls.tolist():
-            caller = int(function_of[call])
-            found = 0
-            for target in self.targets.get(call, ()):
-                sources.append(caller)
-                targets.append(target)
-            if calls.may_return_any[call]:
-                found = self._ended_outside(call)
-                if self._calls_back(call):
-                    sources.append(caller)
-                    targets.append(n_functions)
-            directly[call] = found
-            own[caller] |= found
-        is_main = np.array([function.name == "main" for function in program.functions], bool)
-        for one in np.flatnonzero(calls.is_open & ~is_main).tolist():
-            sources.append(n_functions)
-            targets.append(one)
-        graph = Graph.from_edges(
-            n_functions + 1, np.array(sources, np.int32), np.array(targets, np.int32)
-        )
-        ended = _reached(graph, own)
-        for call in self.calls.tolist():
-            for target in self.targets.get(call, ()):
-                directly[call] |= ended[target]
-            if calls.may_return_any[call] and self._calls_back(call):
-                directly[call] |= ended[n_functions]
+            leaves = self._context.calls.may_return_any[call]
+            directly[call] = self._ended_outside(call) if leaves else 0
+        found, _ = self.by_call(own, directly, self.calls_back)
         every = 0
-        for found in ended:
-            every |= found
+        for one in found.values():
+            every |= one
         # `setjmp` comes back after whatever was done since.
         for call in self.calls[self._table.flags[self.calls] & Flag.RETURNS_TWICE != 0].tolist():
-            directly[call] |= every
-        return directly
+            found[call] |= every
+        return found
+
+    def by_call(
+        self, own: list[int], directly: dict[int, int], calls_back: Callable[[int], bool]
+    ) -> tuple[dict[int, int], int]:
+        """Return, by call, the union of the sets of all functions and calls that it may reach.
+
+        And that of code outside, which may call all functions that it knows, but not `main`.
+
+        Args:
+            own: by function, a set; the last one is that of code outside.
+            directly: by call, a set.
+            calls_back: whether a call that leaves the program may come back into it meanwhile.
+        """
+        program, calls = self.program, self._context.calls
+        outside = len(program.function_table)
+        found = [*own]
+        sources, targets = [], []
+        reached: dict[int, list[int]] = {}
+        for call in self.calls.tolist():
+            caller = int(program.instruction_function[call])
+            reached[call] = list(self.targets.get(call, ()))
+            if calls.may_return_any[call] and calls_back(call):
+                reached[call].append(outside)
+            sources += [caller] * len(reached[call])
+            targets += reached[call]
+            found[caller] |= directly.get(call, 0)
+        is_main = np.array([function.name == "main" for function in program.functions], bool)
+        for one in np.flatnonzero(calls.is_open & ~is_main).tolist():
+            sources.append(outside)
+            targets.append(one)
+        graph = Graph.from_edges(
+            outside + 1, np.array(sources, np.int32), np.array(targets, np.int32)
+        )
+        found = _reached(graph, found)
+        every = {}
+        for call, functions in reached.items():
+            every[call] = directly.get(call, 0)
+            for one in functions:
+                every[call] |= found[one]
+        return every, found[outside]
 
     @cached_property
     def locals(self) -> list[int]:
