@@ -92,7 +92,7 @@ class Events:
             given = {base for base, _ in event.sources if isinstance(base, int)}
             undone = {one.number for one in events[place:] if one.kind in _UNDO}
             if given and not given & undone:
-                for target, signs in self._origins.outcomes.after(event.row):
+                for target, signs in self._origins.outcomes.after(event.row, event.functions):
                     self.by_block[target].insert(0, event._replace(kind=ENDED, mask=signs))
 
     def _drop_looks(self) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterator
+from functools import cached_property
 
 import numpy as np
 
@@ -35,6 +36,18 @@ class Outcomes:
     def __init__(self, context: Context, flow: Flow) -> None:
         self._context, self._flow, self._program = context, flow, context.program
         self._bases = self._program.bases
+        self._types = self._program.value_types
+
+    @cached_property
+    def _result_types(self) -> dict[int, set[int]]:
+        """By function, the types that it returns values of."""
+        program, table = self._program, self._program.instructions
+        rows = np.flatnonzero((table.opcode == Opcode.RET) & (np.diff(table.offsets) > 0))
+        types = self._types[table.operands[table.offsets[rows]]].tolist()
+        found: dict[int, set[int]] = {}
+        for function, one in zip(program.instruction_function[rows].tolist(), types, strict=True):
+            found.setdefault(function, set()).add(one)
+        return found
 
     def _signs(self, name: int) -> int:
         """Return the signs that a value may have."""
@@ -63,9 +76,15 @@ class Outcomes:
                 found.append((source - self._bases[ValueKind.BLOCK], self._signs(name)))
         return found
 
-    def after(self, call: int) -> Iterator[tuple[int, int]]:
-        """Yield the blocks behind that of a call where a test tells the sign of its result."""
+    def after(self, call: int, functions: tuple[int, ...]) -> Iterator[tuple[int, int]]:
+        """Yield the blocks behind that of a call where a test tells the sign of its result.
+
+        Functions that are called by another type may return what is read otherwise.
+        """
         table = self._program.instructions
+        own = {int(self._types[call + self._bases[ValueKind.INSTRUCTION]])}
+        if any(self._result_types.get(one, own) != own for one in functions):
+            return
         block = int(table.block[call])
         end = self._flow.rows(block)[1] - 1
         operands = table.operands_of(end).tolist()

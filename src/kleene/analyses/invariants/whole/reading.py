@@ -41,7 +41,6 @@ class Reading:
 
     def __init__(self, context: Context, storage: Storage, own: list[int]) -> None:
         self._context, self._storage, self._program = context, storage, context.program
-        self._own = own
         strings, names = self._program.strings, self._program.globals.name
         self._names = [strings[one] for one in names.tolist()]
         leaves = context.calls.may_return_any
@@ -53,7 +52,7 @@ class Reading:
     @cached_property
     def at_any_time(self) -> int:
         """What other threads may read, or a handler of a signal."""
-        if self._has(_THREADS) or np.isin(self._program.instructions.opcode, _ATOMIC).any():
+        if self._has(_THREADS) or self._is_atomic:
             return EVERYTHING
         if not self._has(_SIGNALS):
             return 0
@@ -61,6 +60,14 @@ class Reading:
 
     def _has(self, pattern: re.Pattern[str]) -> bool:
         return any(pattern.fullmatch(name) for name in self._names)
+
+    @cached_property
+    def _is_atomic(self) -> bool:
+        """Whether the program has operations by which threads tell each other something."""
+        table = self._program.instructions
+        is_access = np.isin(table.opcode, (Opcode.LOAD, Opcode.STORE))
+        is_flagged = table.flags & Flag.ATOMIC != 0
+        return bool((np.isin(table.opcode, _ATOMIC) | is_access & is_flagged).any())
 
     @cached_property
     def _runs_at_exit(self) -> bool:
