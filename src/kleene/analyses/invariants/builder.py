@@ -14,7 +14,7 @@ from kleene.analyses.invariants.expressions import (
 )
 from kleene.analyses.invariants.flat import Block, FlatFunction, Site, Source
 from kleene.analyses.invariants.kinds import Readings
-from kleene.analyses.invariants.objects import Address
+from kleene.analyses.invariants.objects import Address, Choice, Target
 from kleene.analyses.invariants.operations import AnyValue, Check, Operation
 from kleene.analyses.invariants.outside import Outside
 from kleene.analyses.invariants.values import Values
@@ -35,6 +35,7 @@ class FlatFunctionBuilder:
         wraps: whether signed overflow wraps around.
         outside: what is known of values from outside.
         origin: the context and the instruction that operations are from, from now on.
+        pointed: what pointers point into that are chosen, and at which offset, from now on.
     """
 
     def __init__(
@@ -49,6 +50,7 @@ class FlatFunctionBuilder:
         self.wraps = wraps
         self.outside = outside
         self.origin = (0, 0)
+        self.pointed: dict[Choice, tuple[Target, int | None]] = {}
         self._sites: dict[tuple[CheckKind, int, str], int] = {}
 
     def emit(self, block: Block, operation: Operation) -> None:
@@ -93,12 +95,20 @@ class FlatFunctionBuilder:
             return self.values.flags.get(form.terms[0][0], form)
         return form
 
+    def address(self, context: int, value: int) -> Address:
+        """Return where a pointer points, in the case that operations are appended for."""
+        address = self.values.address(context, value)
+        target = None if address.choice is None else self.pointed.get(address.choice)
+        return address if target is None else address.into(*target)
+
     def expose(self, context: int, value: int) -> None:
         """Note that others may get to know where an object is."""
         if self.values.is_pointer(value):
             address = self.values.address(context, value)
-            if address.object is not None:
-                self.flat.objects[address.object].is_exposed = True
+            targets = () if address.choice is None else address.choice.targets
+            for object in (address.object, *(one.object for one in targets)):
+                if object is not None:
+                    self.flat.objects[object].is_exposed = True
             return
         row = value - self.program.bases[ValueKind.CONSTANT]
         if 0 <= row < len(self.program.constants):

@@ -26,6 +26,7 @@ from kleene.analyses.invariants.expressions import (
 from kleene.analyses.invariants.flat import Access, Base, Block
 from kleene.analyses.invariants.floats import LOOSE, FloatOperation, n_operands
 from kleene.analyses.invariants.formats import text_of, with_format
+from kleene.analyses.invariants.library import model_of
 from kleene.analyses.invariants.models import Bound, Model, Touch
 from kleene.analyses.invariants.objects import Address, duplicated
 from kleene.analyses.invariants.operations import AnyValue, Assign, Guard
@@ -51,17 +52,22 @@ def lower_call(
     row: int,
     model: Model,
     arguments: list[int],
-) -> Model:
-    """Add what a model says; return it, which says less if a format is not known."""
-    if model.format is not None:
-        given = arguments[model.format] if model.format < len(arguments) else -1
-        model = with_format(model, text_of(builder.program, given))
+) -> None:
+    """Add what the model of a call says."""
     call = _Call(builder, block, context, row, model, arguments)
     if model.is_unknown:
         call.check_memory()
     else:
         call.lower()
-    return model
+
+
+def model_of_call(program: Program, callee: int, arguments: list[int]) -> Model:
+    """Return the model of a call, which says less if a format is not known."""
+    model = model_of(program, callee)
+    if model.format is None:
+        return model
+    given = arguments[model.format] if model.format < len(arguments) else -1
+    return with_format(model, text_of(program, given))
 
 
 class _Call:
@@ -222,7 +228,7 @@ class _Call:
     # Memory
 
     def _address(self, argument: int) -> Address:
-        return self.values.address(self.context, self.arguments[argument])
+        return self.builder.address(self.context, self.arguments[argument])
 
     def _not_null(self, touch: Touch) -> Condition | None:
         return None if touch.may_be_null else self._address(touch.argument).is_present

@@ -27,6 +27,7 @@ from kleene.analyses.invariants.expressions import (
 )
 from kleene.analyses.invariants.floats import LOOSE, compared, of_classes
 from kleene.analyses.invariants.library import model_of
+from kleene.analyses.invariants.objects import Address
 from kleene.analyses.invariants.strings import length_from_start
 from kleene.ir.codes import CALLS, Flag, Opcode, Predicate, ValueKind
 
@@ -99,6 +100,24 @@ class Comparisons:
         if self._values.width(self._first_instruction + load) != 8:
             return None
         address = self._values.address(context, int(self._table.operands_of(load)[0]))
+        holds_of_zero = {
+            "eq": number == 0, "ne": number != 0, "lt": number > 0, "le": number >= 0,
+            "gt": number < 0, "ge": number <= 0,
+        }[predicate[-2:]]  # fmt: skip
+        zeros: Condition = Always(True)
+        others: Condition = Always(True)  # where 0 is not among what it may be
+        is_exact = predicate in ("eq", "ne") and number == 0
+        for unless, one in _pointed(address):
+            is_end = self._is_end(one)
+            if is_end is None:
+                return None
+            if is_exact:
+                zeros = _both(zeros, _either(unless, is_end[0]))
+            others = _both(others, _either(unless, is_end[1]))
+        return Implied(zeros, others) if holds_of_zero else Implied(others, zeros)
+
+    def _is_end(self, address: Address) -> tuple[Condition, Condition] | None:
+        """Return what holds where a byte is 0, and where it is not, by the length of its string."""
         flat = self._values.flat
         length = length_from_start(flat, address)
         if length is None or address.offset is None:
@@ -109,13 +128,7 @@ class Comparisons:
         is_end: Condition = Relation(behind, "le")
         if address.object is None:  # what is in front of the string tells nothing
             is_end = Either(Relation(address.offset.shifted(1), "le"), is_end)
-        holds_of_zero = {
-            "eq": number == 0, "ne": number != 0, "lt": number > 0, "le": number >= 0,
-            "gt": number < 0, "ge": number <= 0,
-        }[predicate[-2:]]  # fmt: skip
-        others: Condition = Relation(behind, "ne")  # where 0 is not among what it may be
-        zeros: Condition = is_end if predicate in ("eq", "ne") and number == 0 else Always(True)
-        return Implied(zeros, others) if holds_of_zero else Implied(others, zeros)
+        return is_end, Relation(behind, "ne")
 
     def _is_tested(self, row: int, load: int) -> bool:
         """Return whether a comparison of what is loaded is the test that its block ends with."""
@@ -216,7 +229,7 @@ class Comparisons:
                 return one.is_present if predicate == "ne" else negation(one.is_present)
         distance = a.distance(b)
         if distance is None:
-            return Unknown()
+            return self._chosen(predicate, a, b)
         if a.is_present == b.is_present:
             return _compared(predicate.replace("u", "s"), distance, ZERO, Kind(64, False))
         if predicate not in ("eq", "ne"):
@@ -224,6 +237,26 @@ class Comparisons:
         here = Both(Both(a.is_present, b.is_present), Relation(distance, "eq"))
         equal = Either(here, Both(negation(a.is_present), negation(b.is_present)))
         return equal if predicate == "eq" else negation(equal)
+
+    def _chosen(self, predicate: str, a: Address, b: Address) -> Condition:
+        """Return what it says that a pointer into one of several objects is not another pointer.
+
+        If it points into the same object, then not to the same place. Where it is the other one,
+        nothing is said: the end of an object may be where another one begins.
+        """
+        if predicate not in ("eq", "ne"):
+            return Unknown()
+        differ: Condition = Always(True)
+        for unless, one in _pointed(a):
+            for other_unless, other in _pointed(b):
+                distance = one.distance(other)
+                if distance is not None:
+                    is_null = _either(negation(a.is_present), negation(b.is_present))
+                    apart = _either(is_null, Relation(distance, "ne"))
+                    differ = _both(differ, _either(_either(unless, other_unless), apart))
+        if differ == Always(True):
+            return Unknown()
+        return Implied(Always(True), differ) if predicate == "eq" else Implied(differ, Always(True))
 
     def _remainder(self, context: int, value: int, rest: int) -> Condition | None:
         """Return what x % k == rest says about x; exactly that, or nothing."""
@@ -258,6 +291,27 @@ class Comparisons:
             below = Relation(form.scaled(-1).shifted(-root), "le")
             inside = Both(below, Relation(form.shifted(-root), "le"))
         return inside if predicate in ("slt", "sle") else negation(inside)
+
+
+def _pointed(address: Address) -> list[tuple[Condition, Address]]:
+    """Return where an address may point, each behind a condition with which it does not."""
+    choice = address.choice
+    if choice is None or choice.which is None:
+        return [(Always(False), address)]
+    return [(negation(choice.is_case(*case)), address.into(*case)) for case in choice.cases()]
+
+
+def _both(left: Condition, right: Condition) -> Condition:
+    if Always(False) in (left, right):
+        return Always(False)
+    return left if right == Always(True) else right if left == Always(True) else Both(left, right)
+
+
+def _either(left: Condition, right: Condition) -> Condition:
+    if Always(True) in (left, right):
+        return Always(True)
+    is_left = right == Always(False)
+    return left if is_left else right if left == Always(False) else Either(left, right)
 
 
 def _compared(predicate: str, left: Form, right: Form, kind: Kind) -> Condition:

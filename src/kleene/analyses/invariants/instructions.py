@@ -53,6 +53,7 @@ _TELL_NOBODY = (
     Opcode.ADDRSPACECAST,
     Opcode.FREEZE,
 )
+ACCESSES = (Opcode.LOAD, Opcode.STORE, Opcode.ATOMICRMW, Opcode.CMPXCHG)
 _PLAIN = (Opcode.LOAD, Opcode.STORE)  # unless they are flagged as atomic
 _DIVISIONS = (Opcode.UDIV, Opcode.SDIV, Opcode.UREM, Opcode.SREM)
 _SHIFTS = (Opcode.SHL, Opcode.LSHR, Opcode.ASHR)
@@ -66,7 +67,7 @@ class InstructionLowering:
         self._program, self._table = builder.program, builder.table
         self._values, self._flat = builder.values, builder.flat
 
-    def lower(self, block: Block, context: int, row: int, opcode: int, operands: list[int]) -> None:
+    def lower(self, context: int, row: int, opcode: int, operands: list[int], block: Block) -> None:
         """Append the checks and operations of the instruction `row` to a block."""
         value = self._builder.first_instruction + row
         if opcode in BINARY and self._values.width(value):
@@ -81,7 +82,7 @@ class InstructionLowering:
             self._to_integer(block, context, row, opcode, operands[0])
         elif opcode == Opcode.SELECT:
             self._select(block, context, row, operands)
-        elif opcode in (Opcode.LOAD, Opcode.STORE, Opcode.ATOMICRMW, Opcode.CMPXCHG):
+        elif opcode in ACCESSES:
             is_atomic = bool(self._table.flags[row] & Flag.ATOMIC) or opcode not in _PLAIN
             if is_atomic:  # what other threads have written until now is seen, and after a store
                 self._builder.emit(block, Escape())
@@ -250,21 +251,25 @@ class InstructionLowering:
 
     def _select_pointer(self, block: Block, context: int, value: int, operands: list[int]) -> None:
         """Choose one of two pointers: an offset in one object, or one to nobody knows what."""
-        chosen = self._values.objects.chosen(context, value)
+        choices = self._values.choices
+        choice = choices.chosen(context, value)
         key = self._values.base(context, value)
-        if chosen is None:
+        if choice is None:
             for one in operands[1:]:
                 self._builder.expose(context, one)
             self._builder.emit(block, AnyValue(key))
             return
         condition = self._values.condition(context, operands[0])
         left, right = (self._values.address(context, one) for one in operands[1:])
-        offset = self._values.objects.offset_variable(context, value)
-        if left.offset is None or right.offset is None:
-            self._builder.emit(block, AnyValue(offset))
+        if choice.which is not None:
+            given = choices.which(choice, left), choices.which(choice, right)
+            self._builder.emit(block, Choose(choice.which, condition, *given))
+        offsets = choices.offset(choice, left), choices.offset(choice, right)
+        if offsets[0] is None or offsets[1] is None:
+            self._builder.emit(block, AnyValue(choice.offset))
         else:
-            self._builder.emit(block, Choose(offset, condition, left.offset, right.offset))
-        if chosen.is_present == Relation(only(key), "ne"):
+            self._builder.emit(block, Choose(choice.offset, condition, offsets[0], offsets[1]))
+        if self._values.address(context, value).is_present == Relation(only(key), "ne"):
             is_left = Both(condition, left.is_present)
             present = Either(is_left, Both(negation(condition), right.is_present))
             self._builder.emit(block, Choose(key, present, Form((), 1), ZERO))
@@ -341,7 +346,7 @@ class InstructionLowering:
         value = self._builder.first_instruction + row
         stored = operands[0] if opcode == Opcode.STORE else None
         place = operands[1] if opcode == Opcode.STORE else operands[0]
-        address = self._values.address(context, place)
+        address = self._builder.address(context, place)
         typed = value if stored is None else stored
         if opcode in (Opcode.ATOMICRMW, Opcode.CMPXCHG):
             typed = operands[1]

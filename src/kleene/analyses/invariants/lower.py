@@ -8,9 +8,11 @@ returns any value, and writes to all that it can reach.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import partial
 
 from kleene.analyses.invariants.builder import FlatFunctionBuilder
-from kleene.analyses.invariants.calls import lower_call
+from kleene.analyses.invariants.calls import lower_call, model_of_call
+from kleene.analyses.invariants.cases import in_cases
 from kleene.analyses.invariants.checks import CheckKind
 from kleene.analyses.invariants.command_line import MOST_ARGUMENTS, is_called
 from kleene.analyses.invariants.expressions import (
@@ -25,9 +27,9 @@ from kleene.analyses.invariants.expressions import (
     only,
 )
 from kleene.analyses.invariants.flat import Base, Block, Edge, Escape, FlatFunction, Source
-from kleene.analyses.invariants.instructions import InstructionLowering
+from kleene.analyses.invariants.instructions import ACCESSES, InstructionLowering
 from kleene.analyses.invariants.kinds import Readings
-from kleene.analyses.invariants.library import gives_memory_to_streams, is_noreturn, model_of
+from kleene.analyses.invariants.library import gives_memory_to_streams, is_noreturn
 from kleene.analyses.invariants.memory import resolve
 from kleene.analyses.invariants.objects import Address
 from kleene.analyses.invariants.operations import AnyValue, Guard, Operation
@@ -213,8 +215,12 @@ class _FunctionLowering:
                     continue
             if place == end - 1:
                 self._leave(block, context, row, opcode, operands, places, back)
+            elif opcode in ACCESSES:
+                pointers = [operands[1 if opcode == Opcode.STORE else 0]]
+                lowered = partial(self._instructions.lower, context, place, opcode, operands)
+                block = in_cases(self._builder, block, pointers, lowered)
             else:
-                self._instructions.lower(block, context, place, opcode, operands)
+                self._instructions.lower(context, place, opcode, operands, block)
 
     def _throw(
         self, block: Block, context: int, row: int, operands: list[int], places: dict[int, int]
@@ -309,15 +315,18 @@ class _FunctionLowering:
         return found
 
     def _chosen(self, context: int, value: int, one: int) -> Iterator[tuple[Key, Source]]:
-        """Yield what a phi is where it is another value: of a pointer in one object, its offset."""
-        chosen = self._values.objects.chosen(context, value)
+        """Yield what a phi is where it is another value: of a pointer, where that points."""
+        choices = self._values.choices
+        choice = choices.chosen(context, value)
         key = self._values.base(context, value)
-        if chosen is None:
+        if choice is None:
             yield key, self._builder.source(context, one, self._values.kind(value))
             return
         address = self._values.address(context, one)
-        yield self._values.objects.offset_variable(context, value), address.offset
-        if chosen.is_present == Relation(only(key), "ne"):
+        yield choice.offset, choices.offset(choice, address)
+        if choice.which is not None:
+            yield choice.which, choices.which(choice, address)
+        if self._values.address(context, value).is_present == Relation(only(key), "ne"):
             yield key, address.is_present
 
     # Calls
@@ -334,13 +343,18 @@ class _FunctionLowering:
             self._instructions.begin_storage(block, context, arguments[0])
             return block
         self._check_callee(block, context, row, operands[0])
-        model = model_of(self._program, operands[0])
+        model = model_of_call(self._program, operands[0], arguments)
         if self._table.flags[row] & Flag.RETURNS_TWICE:
             self.flat.refused = "it calls a function that may return twice (setjmp)"
         if self._values.is_pointer(value) and model.returns is None and model.heap is None:
             for one in arguments:  # the result may point to what an argument points to
                 self._builder.expose(context, one)
-        model = lower_call(self._builder, block, context, row, model, arguments)
+        pointers = [one for one in arguments if self._values.is_pointer(one)]
+        if not (model.is_unknown and not model.touches):
+            block = in_cases(
+                self._builder, block, pointers,
+                lambda case: lower_call(self._builder, case, context, row, model, arguments),
+            )  # fmt: skip
         if self._has_memory_streams:
             self._builder.emit(block, Escape())
         if not model.is_unknown:

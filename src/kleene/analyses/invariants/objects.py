@@ -11,6 +11,7 @@ from kleene.analyses.invariants.command_line import POINTER_BYTES, command_line
 from kleene.analyses.invariants.expressions import (
     ZERO,
     Always,
+    Both,
     Condition,
     Form,
     Kind,
@@ -21,7 +22,6 @@ from kleene.analyses.invariants.flat import Base, Object
 from kleene.analyses.invariants.library import model_of, stored_to, streams
 from kleene.ir.codes import (
     REPLACEABLE,
-    ConstantKind,
     GlobalFlag,
     GlobalKind,
     Linkage,
@@ -49,15 +49,62 @@ class Extent(NamedTuple):
     text: str
 
 
+class Target(NamedTuple):
+    """What a pointer may point into: an object, or what an unknown pointer points to.
+
+    Attributes:
+        number: what tells it from all others of the function.
+        object: which one; None if it is not known.
+        root: the pointer that offsets count from, where the object is not known.
+        extent: how far the storage goes, if that is supposed.
+        offsets: where the pointer may point, if that is one of a few places; else none.
+    """
+
+    number: int
+    object: int | None
+    root: Base | None
+    extent: Extent | None
+    offsets: tuple[int, ...]
+
+
+class Choice(NamedTuple):
+    """What a pointer is that is one of others.
+
+    Attributes:
+        offset: the variable for its offset.
+        which: the number of the target that it points into; None if there is only one.
+        targets: what it may point into.
+    """
+
+    offset: Base
+    which: Base | None
+    targets: tuple[Target, ...]
+
+    def cases(self) -> list[tuple[Target, int | None]]:
+        """Return what the pointer may point into, and at which offset, if there are a few."""
+        return [(one, offset) for one in self.targets for offset in one.offsets or (None,)]
+
+    def is_case(self, target: Target, offset: int | None) -> Condition:
+        """Return that the pointer points into a target, and at an offset, if one is given."""
+        found: Condition = Always(True)
+        if self.which is not None:
+            found = Relation(only(self.which).shifted(-target.number), "eq")
+        if offset is None or len(target.offsets) < 2:
+            return found
+        is_there = Relation(only(self.offset).shifted(-offset), "eq")
+        return is_there if found == Always(True) else Both(found, is_there)
+
+
 class Address(NamedTuple):
     """Where a pointer points: some bytes into an object, or behind where an unknown one points.
 
     Attributes:
-        object: which one; None if it is not known.
+        object: which one; None if it is not known, or one of several.
         offset: how many bytes from its first, or from where `root` points; None if not known.
         is_present: that the pointer is not null.
         extent: how far the storage goes, if that is supposed.
         root: the pointer that this one was made from, where the object is not known.
+        choice: the pointer that it was made from, where that is one of others.
     """
 
     object: int | None
@@ -65,14 +112,32 @@ class Address(NamedTuple):
     is_present: Condition
     extent: Extent | None = None
     root: Base | None = None
+    choice: Choice | None = None
 
     def distance(self, other: Address) -> Form | None:
         """Return how many bytes this is behind another in one object, if neither is null."""
-        is_known = self.object is not None or self.root is not None
-        is_one = (self.object, self.root) == (other.object, other.root)
-        if not is_known or not is_one or self.offset is None or other.offset is None:
+        mine, its = ((one.object, one.root, one.which) for one in (self, other))
+        if mine != its or mine == (None, None, None) or None in (self.offset, other.offset):
             return None
+        assert self.offset is not None
+        assert other.offset is not None
         return self.offset.plus(other.offset, -1)
+
+    @property
+    def which(self) -> Base | None:
+        """The variable for which of several targets it points into."""
+        return None if self.choice is None else self.choice.which
+
+    def into(self, target: Target, offset: int | None) -> Address:
+        """Return the address if what is chosen points into a target, at an offset if one is given.
+
+        Its own offset may be another one.
+        """
+        into = Address(target.object, self.offset, self.is_present, target.extent, target.root)
+        if offset is None or self.offset is None or self.choice is None:
+            return into
+        known = {self.choice.offset: Form((), offset)}
+        return into._replace(offset=self.offset.replaced(known.get))
 
 
 def duplicated(context: int, value: int) -> Base:
@@ -88,7 +153,6 @@ class Objects:
         self._program, self._flat = values.program, values.flat
         self._table = values.program.instructions
         self._numbers: dict[Base, int] = {}  # of objects, by the value that is their address
-        self._roots_of: dict[int, tuple[tuple[int, ...], bool]] = {}
 
     def of_global(self, value: int) -> Address:
         """Return the address that a global is; of a function, in no object."""
@@ -182,7 +246,7 @@ class Objects:
                 inside = Base(context, ~value)  # how many bytes behind the argument
                 self._flat.kinds[inside] = Kind(64, False)
                 offset = offset.plus(only(inside))
-            return Address(address.object, offset, is_present, address.extent, address.root)
+            return address._replace(offset=offset, is_present=is_present)
         if model.heap is None:
             return None
         if key not in self._numbers:
@@ -217,13 +281,25 @@ class Objects:
     def of_element(self, context: int, value: int, operands: list[int], about: int) -> Address:
         """Return the address of an element: the base plus each index times a size."""
         base = self._values.address(context, operands[0])
-        unknown = base._replace(offset=None)
-        types, offset, type_id = self._program.types, base.offset, about
+        return base._replace(offset=self._stepped(context, value, operands, about, base.offset))
+
+    def constant_step(self, value: int, operands: list[int], about: int) -> int | None:
+        """Return how many bytes an element's address is behind its base, if that is a constant."""
+        if any(self._values.constant(one) is None for one in operands[1:]):
+            return None
+        step = self._stepped(0, value, operands, about, ZERO)
+        return None if step is None else step.constant
+
+    def _stepped(
+        self, context: int, value: int, operands: list[int], about: int, offset: Form | None
+    ) -> Form | None:
+        """Return the offset of an element's address, from that of its base on."""
+        types, type_id = self._program.types, about
         for place, index in enumerate(operands[1:]):
             number = self._values.constant(index)
             if place and types.kind[type_id] == TypeKind.STRUCT:
                 if number is None or offset is None:
-                    return unknown
+                    return None
                 offset = offset.shifted(int(types.field_offsets_of(type_id)[number]))
                 type_id = int(types.elements_of(type_id)[number])
                 continue
@@ -231,15 +307,15 @@ class Objects:
                 type_id = int(types.elements_of(type_id)[0])
             form = self._values.number(context, index, Kind(self._values.width(index), False))
             if form is None or offset is None or types.size[type_id] < 0:
-                return unknown
+                return None
             if number is None and self._values.kind(index).is_unsigned:
                 if place >= _MOST_INDICES:
-                    return unknown
+                    return None
                 key = self.index_variable(context, value, place)
                 self._flat.kinds[key] = Kind(self._values.width(index), False)
                 form = only(key)
             offset = offset.plus(form, int(types.size[type_id]))
-        return base._replace(offset=offset)
+        return offset
 
     @cached_property
     def distances(self) -> frozenset[int]:
@@ -258,108 +334,6 @@ class Objects:
             if table.opcode[user] != Opcode.SUB or not rows.issuperset(given):
                 rows.discard(int(used) - first)
         return frozenset(rows)
-
-    # Pointers that are chosen
-
-    def of_choice(self, context: int, value: int) -> Address | None:
-        """Return the address that a phi or `select` is, if all it is made from is in one object.
-
-        Its offset is a variable of its own, `offset_variable`. That the object is the one which its
-        root r stands for now, and no older one of the same call or `alloca`, needs a proof: if
-        r strictly dominates a value x that is made from it, no run comes from a later execution
-        of r to a use of x without executing x again. Else the way from the entry to the first r,
-        where no x is yet, and from there to the use, would be one to the use without x, though
-        x dominates its uses. r dominates all that is made from it alone, and all there is
-        if it is an argument, a global or in the first block: then others may be chosen, too.
-        """
-        roots, may_be_null = self._roots(value)
-        addresses = [self._values.address(context, one) for one in roots]
-        if not addresses or len({(one.object, one.root) for one in addresses}) > 1:
-            return None
-        first = addresses[0]
-        is_known = first.object is not None or first.root is not None
-        is_lasting = all(map(self._is_lasting, roots)) or (len(roots) == 1 and not may_be_null)
-        if not is_known or not is_lasting:
-            return None
-        present: Condition = first.is_present
-        if may_be_null or any(one.is_present != present for one in addresses):
-            present = Relation(only(self._values.base(context, value)), "ne")
-        is_alike = all(one.extent == first.extent for one in addresses)
-        key = self.offset_variable(context, value)
-        self._flat.kinds[key] = Kind(64, False)
-        extent = first.extent if is_alike else None
-        return Address(first.object, only(key), present, extent, first.root)
-
-    def offset_variable(self, context: int, value: int) -> Base:
-        """Return the variable for the offset of a pointer that is chosen."""
-        return Base(context, ~value)
-
-    def chosen(self, context: int, value: int) -> Address | None:
-        """Return the address of a phi or `select`, if its offset is followed."""
-        found = self._values.of(context, value)
-        key = self.offset_variable(context, value)
-        is_followed = isinstance(found, Address) and found.offset == only(key)
-        return found if is_followed and isinstance(found, Address) else None
-
-    def _is_lasting(self, value: int) -> bool:
-        """Return whether a value is there from the entry of its function on."""
-        row = value - self._program.bases[ValueKind.INSTRUCTION]
-        if row < 0:
-            return True
-        function = int(self._program.instruction_function[row])
-        entry = int(self._program.function_table.block_offsets[function])
-        return int(self._table.block[row]) == entry
-
-    def _roots(self, value: int) -> tuple[tuple[int, ...], bool]:
-        """Return the pointers that a pointer is made from, null apart: whether it may be that."""
-        if value not in self._roots_of:
-            seen, todo, roots, may_be_null = {value}, [value], [], False
-            while todo:
-                one = todo.pop()
-                if self._is_null(one):
-                    may_be_null = True
-                    continue
-                given = self._made_from(one)
-                if given is None:
-                    roots.append(one)
-                    continue
-                may_be_null |= self._may_give_null(one)
-                todo += [each for each in dict.fromkeys(given) if each not in seen]
-                seen.update(given)
-            self._roots_of[value] = tuple(sorted(roots)), may_be_null
-        return self._roots_of[value]
-
-    def _made_from(self, value: int) -> list[int] | None:
-        """Return the pointers that one is chosen from, or steps from; None if it is a root."""
-        row = value - self._program.bases[ValueKind.INSTRUCTION]
-        if row < 0 or not self._values.is_pointer(value):
-            return None
-        opcode, operands = int(self._table.opcode[row]), self._table.operands_of(row).tolist()
-        if opcode == Opcode.PHI:
-            found = operands[::2]
-        elif opcode == Opcode.SELECT:
-            found = operands[1:]
-        elif opcode in (Opcode.GETELEMENTPTR, Opcode.BITCAST, Opcode.FREEZE):
-            found = operands[:1]
-        elif opcode == Opcode.CALL:
-            returned = model_of(self._program, operands[0]).returns
-            if returned is None or 1 + returned >= len(operands):
-                return None
-            found = [operands[1 + returned]]
-        else:
-            return None
-        return found if all(map(self._values.is_pointer, found)) else None
-
-    def _may_give_null(self, value: int) -> bool:
-        row = value - self._program.bases[ValueKind.INSTRUCTION]
-        if row < 0 or self._table.opcode[row] != Opcode.CALL:
-            return False
-        return model_of(self._program, int(self._table.operands_of(row)[0])).may_be_null
-
-    def _is_null(self, value: int) -> bool:
-        row = value - self._program.bases[ValueKind.CONSTANT]
-        kinds = self._program.constants.kind
-        return 0 <= row < len(kinds) and kinds[row] == ConstantKind.NULL
 
     def index_variable(self, context: int, value: int, place: int) -> Base:
         """Return the variable for an unsigned index of an element's address, read as signed."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from kleene.algebra.float_interval import FORMATS, FloatFormat, rank_of_double_bits
+from kleene.analyses.invariants.choices import Choices
 from kleene.analyses.invariants.comparisons import Comparisons
 from kleene.analyses.invariants.expressions import (
     BOOL,
@@ -74,7 +75,7 @@ class Values:
         ]
         self._repeated: dict[int, dict[int, int]] = {}
         self._has_others = has_others(program)
-        self.objects = Objects(self)
+        self.objects, self.choices = Objects(self), Choices(self)
         self._comparisons = Comparisons(self)
 
     # Types
@@ -239,7 +240,7 @@ class Values:
         elif opcode == Opcode.ALLOCA:
             made = self.objects.of_local(context, value, row, operands)
         elif opcode in (Opcode.PHI, Opcode.SELECT) and self.is_pointer(value):
-            made = self.objects.of_choice(context, value)
+            made = self.choices.of(context, value)
         elif opcode == Opcode.SELECT and self.width(value) == 1:
             chosen, left, right = (self.condition(context, one) for one in operands)
             made = Either(Both(chosen, left), Both(negation(chosen), right))

@@ -1,0 +1,239 @@
+"""Pointers that are one of several others: into one object, or into one of several.
+
+Where pointers join, at a loop or after `?:`, the offset is a variable. If they point into several
+objects, a second variable says into which: `which`, the number of a `Target`. An access through
+such a pointer is lowered once for each target, behind a test of `which` (`cases.py`). So one of
+the targets is written to and the others are not; where the states of these cases are joined, each
+holds what it held, or what was stored.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kleene.analyses.invariants.expressions import Form, Kind, Relation, only
+from kleene.analyses.invariants.flat import Base
+from kleene.analyses.invariants.library import model_of
+from kleene.analyses.invariants.objects import Address, Choice, Target
+from kleene.graphs import Graph, strong_components
+from kleene.ir.codes import ConstantKind, Opcode, ValueKind
+
+if TYPE_CHECKING:
+    from kleene.analyses.invariants.values import Values
+
+_WHICH = -(1 << 55)  # variables for the target of a pointer, by the pointer
+_MOST_TARGETS = 6
+_MOST_OFFSETS = 3  # of a target, that are told apart
+_ANY = frozenset((None,))
+
+_Steps = frozenset[int | None]  # how many bytes a pointer is behind its root; None: any number
+
+
+class Choices:
+    """The addresses that phis and `select`s of pointers are."""
+
+    def __init__(self, values: Values) -> None:
+        self._values, self._program = values, values.program
+        self._table = values.program.instructions
+        self._first = values.program.bases[ValueKind.INSTRUCTION]
+        self._roots_of: dict[int, tuple[dict[int, _Steps], bool]] = {}
+        self._numbers: dict[tuple[int | None, Base | None], int] = {}  # of targets
+        self._made: dict[Base, Choice] = {}
+
+    def of(self, context: int, value: int) -> Address | None:
+        """Return the address that a phi or `select` is, if all that it is made from is known.
+
+        Its offset is a variable of its own, and so is which object it points into, if there are
+        several. That an object is the one which its root r stands for now, and no older one of the
+        same call or `alloca`, needs a proof. There is only one if r is executed once: it is an
+        argument or a global, or is in no loop. And if r alone is chosen, and strictly dominates a
+        value x that is made from it, no run comes from a later execution of r to a use of x
+        without executing x again. Else the way from the entry to the first r, where no x is yet,
+        and from there to the use, would be one to the use without x, though x dominates its uses.
+        """
+        roots, may_be_null = self._roots(value)
+        addresses = {one: self._values.address(context, one) for one in roots}
+        targets = self._targets([(addresses[one], steps) for one, steps in roots.items()])
+        is_lasting = all(map(self._is_lasting, roots)) or (len(roots) == 1 and not may_be_null)
+        if not targets or not is_lasting:
+            return None
+        presents = {one.is_present for one in addresses.values()}
+        if may_be_null or len(presents) > 1:
+            presents = {Relation(only(self._values.base(context, value)), "ne")}
+        (present,) = presents
+        key, which = Base(context, ~value), None
+        self._values.flat.kinds[key] = Kind(64, False)
+        if len(targets) > 1:
+            which = Base(context, _WHICH - value)
+            self._values.flat.kinds[which] = Kind(32, False)
+        choice = self._made[Base(context, value)] = Choice(key, which, targets)
+        address = Address(None, only(key), present, choice=choice)
+        if which is not None:
+            return address
+        address, offsets = address.into(targets[0], None), targets[0].offsets
+        if len(offsets) > 1:
+            return address._replace(choice=choice)
+        offset = Form((), offsets[0]) if offsets else address.offset
+        return address._replace(offset=offset)
+
+    def _targets(self, given: list[tuple[Address, _Steps]]) -> tuple[Target, ...]:
+        """Return what addresses point into, some steps further; nothing if one is not known."""
+        found: dict[int, list[Target]] = {}
+        for address, steps in given:
+            into = self._targets_of(address)
+            if not into:
+                return ()
+            for one in into:
+                found.setdefault(one.number, []).append(_further(one, steps))
+        targets = tuple(map(_merged, found.values()))
+        return targets if len(targets) <= _MOST_TARGETS else ()
+
+    def _targets_of(self, address: Address) -> tuple[Target, ...]:
+        """Return what an address may point into; nothing if that is not known."""
+        offset, choice = address.offset, address.choice
+        if choice is not None:
+            steps = None if offset is None else offset.plus(only(choice.offset), -1)
+            is_known = steps is not None and not steps.terms
+            further = frozenset((steps.constant,)) if steps is not None and is_known else _ANY
+            return tuple(_further(one, further) for one in choice.targets)
+        if address.object is None and address.root is None:
+            return ()
+        key = address.object, address.root
+        number = self._numbers.setdefault(key, len(self._numbers))
+        is_known = offset is not None and not offset.terms
+        offsets = (offset.constant,) if offset is not None and is_known else ()
+        return (Target(number, *key, address.extent, offsets),)
+
+    def chosen(self, context: int, value: int) -> Choice | None:
+        """Return what a phi or `select` chooses from, if that is followed."""
+        self._values.of(context, value)
+        return self._made.get(Base(context, value))
+
+    def offset(self, choice: Choice, one: Address) -> Form | None:
+        """Return the offset of a pointer that is chosen: of null, one that others have."""
+        if self._targets_of(one):
+            return one.offset
+        return Form((), (*choice.targets[0].offsets, 0)[0])
+
+    def which(self, choice: Choice, one: Address) -> Form:
+        """Return the number of the target of a pointer that is chosen: of null, another one's."""
+        if one.choice is not None and one.choice.which is not None:
+            return only(one.choice.which)
+        return Form((), (*self._targets_of(one), *choice.targets)[0].number)
+
+    # What pointers are made from
+
+    def _is_lasting(self, value: int) -> bool:
+        """Return whether a value is set at most once while its function runs."""
+        row = value - self._first
+        return row < 0 or not self._is_in_loop[int(self._table.block[row])]
+
+    @cached_property
+    def _is_in_loop(self) -> list[bool]:
+        """Whether each block of the program may run again after it has run."""
+        offsets, targets = self._program.successors
+        found = strong_components(Graph(offsets.astype(np.int64), targets))
+        in_loop: list[bool] = found.is_cyclic()[found.component].tolist()
+        return in_loop
+
+    def _roots(self, value: int) -> tuple[dict[int, _Steps], bool]:
+        """Return the pointers that a pointer is made from, null apart: whether it may be that."""
+        if value not in self._roots_of:
+            steps: dict[int, _Steps] = {value: frozenset((0,))}
+            todo, roots, may_be_null = [value], set(), False
+            while todo:
+                one = todo.pop()
+                if self._is_null(one):
+                    may_be_null = True
+                    continue
+                given = self._made_from(one)
+                if given is None:
+                    roots.add(one)
+                    continue
+                may_be_null |= self._may_give_null(one)
+                made = _sums(steps[one], frozenset((self._step(one),)))
+                for each in given:
+                    known = steps.get(each, frozenset())
+                    steps[each] = _few(known | made)
+                    if steps[each] != known:
+                        todo.append(each)
+            self._roots_of[value] = {one: steps[one] for one in sorted(roots)}, may_be_null
+        return self._roots_of[value]
+
+    def _made_from(self, value: int) -> list[int] | None:
+        """Return the pointers that one is chosen from, or steps from; None if it is a root."""
+        row = value - self._first
+        if row < 0 or not self._values.is_pointer(value):
+            return None
+        opcode, operands = int(self._table.opcode[row]), self._table.operands_of(row).tolist()
+        if opcode == Opcode.PHI:
+            found = operands[::2]
+        elif opcode == Opcode.SELECT:
+            found = operands[1:]
+        elif opcode in (Opcode.GETELEMENTPTR, Opcode.BITCAST, Opcode.FREEZE):
+            found = operands[:1]
+        elif opcode == Opcode.LOAD and (other := self._values.repeated(value)) is not None:
+            found = [other]
+        elif opcode == Opcode.CALL:
+            returned = model_of(self._program, operands[0]).returns
+            if returned is None or 1 + returned >= len(operands):
+                return None
+            found = [operands[1 + returned]]
+        else:
+            return None
+        return found if all(map(self._values.is_pointer, found)) else None
+
+    def _step(self, value: int) -> int | None:
+        """Return how many bytes a pointer is behind what it was made from; None if that varies."""
+        row = value - self._first
+        opcode, operands = int(self._table.opcode[row]), self._table.operands_of(row).tolist()
+        if opcode == Opcode.GETELEMENTPTR:
+            about = int(self._table.about[row])
+            return self._values.objects.constant_step(value, operands, about)
+        is_inside = opcode == Opcode.CALL and not model_of(self._program, operands[0]).is_copy
+        return None if is_inside else 0
+
+    def _may_give_null(self, value: int) -> bool:
+        row = value - self._first
+        if row < 0 or self._table.opcode[row] != Opcode.CALL:
+            return False
+        return model_of(self._program, int(self._table.operands_of(row)[0])).may_be_null
+
+    def _is_null(self, value: int) -> bool:
+        row = value - self._program.bases[ValueKind.CONSTANT]
+        kinds = self._program.constants.kind
+        return 0 <= row < len(kinds) and kinds[row] == ConstantKind.NULL
+
+
+def _sums(left: _Steps, right: _Steps) -> _Steps:
+    """Return the sums of two numbers of bytes."""
+    if None in left or None in right:
+        return _ANY
+    return frozenset(a + b for a in left for b in right if a is not None and b is not None)
+
+
+def _few(steps: _Steps) -> _Steps:
+    return _ANY if None in steps or len(steps) > _MOST_OFFSETS else steps
+
+
+def _at(target: Target, offsets: _Steps) -> Target:
+    """Return a target at some offsets, if these are few."""
+    few = () if None in offsets or len(offsets) > _MOST_OFFSETS else offsets
+    return target._replace(offsets=tuple(sorted(one for one in few if one is not None)))
+
+
+def _further(target: Target, steps: _Steps) -> Target:
+    """Return a target some bytes further."""
+    return _at(target, _sums(frozenset(target.offsets) or _ANY, steps))
+
+
+def _merged(found: list[Target]) -> Target:
+    """Return one target for several that are the same object."""
+    offsets: _Steps = frozenset()
+    for one in found:
+        offsets |= frozenset(one.offsets) or _ANY
+    extent = found[0].extent if all(one.extent == found[0].extent for one in found) else None
+    return _at(found[0]._replace(extent=extent), offsets)
