@@ -8,9 +8,10 @@ from itertools import product
 from math import prod
 
 from kleene.analyses.invariants.builder import FlatFunctionBuilder
-from kleene.analyses.invariants.expressions import Both
-from kleene.analyses.invariants.flat import Block, Edge
+from kleene.analyses.invariants.expressions import Always, Both
+from kleene.analyses.invariants.flat import Block, Edge, FlatFunction
 from kleene.analyses.invariants.objects import Target
+from kleene.analyses.invariants.operations import Check
 
 _MOST_CASES = 12  # of one instruction
 
@@ -51,6 +52,7 @@ def in_cases(
         lower(block)
         return block
     ways: list[Edge] = []
+    first = len(builder.flat.blocks)
     for chosen in product(*cases):
         part = Block(block.context, block.row, row + 1)
         builder.pointed = dict(zip(choices, chosen, strict=True))
@@ -61,8 +63,24 @@ def in_cases(
         ways.append(Edge(-1))
         part.edges.append(ways[-1])
     builder.pointed = {}
+    builder.flat.cases.append(range(first, len(builder.flat.blocks)))
     for edge in ways:  # the part behind the cases is the last: that is where a line goes on
         edge.target = len(builder.flat.blocks)
     after = Block(block.context, block.row, row + 1)
     builder.flat.blocks.append(after)
     return after
+
+
+def complete(flat: FlatFunction) -> None:
+    """Let each check of one case be one of all cases of its instruction.
+
+    Where an object needs no check, as a global that nobody frees, it holds. So a check fails always
+    only where it does for all objects.
+    """
+    for blocks in flat.cases:
+        cases = [flat.blocks[one] for one in blocks]
+        found = [{one.check for one in case.operations if isinstance(one, Check)} for case in cases]
+        for case, mine in zip(cases, found, strict=True):
+            for place in sorted(set().union(*found) - mine):
+                case.operations.append(Check(place, Always(True)))
+                case.origins.append((case.context, flat.sites[place].instruction))

@@ -19,7 +19,7 @@ from kleene.analyses.invariants.flat import Base
 from kleene.analyses.invariants.library import model_of
 from kleene.analyses.invariants.objects import Address, Choice, Target
 from kleene.graphs import Graph, strong_components
-from kleene.ir.codes import ConstantKind, Opcode, ValueKind
+from kleene.ir.codes import CALLS, REPLACEABLE, ConstantKind, Opcode, Passing, ValueKind
 
 if TYPE_CHECKING:
     from kleene.analyses.invariants.values import Values
@@ -27,13 +27,14 @@ if TYPE_CHECKING:
 _WHICH = -(1 << 55)  # variables for the target of a pointer, by the pointer
 _MOST_TARGETS = 6
 _MOST_OFFSETS = 3  # of a target, that are told apart
-_ANY = frozenset((None,))
-
 _Steps = frozenset[int | None]  # how many bytes a pointer is behind its root; None: any number
+_ANY: _Steps = frozenset((None,))
+_NONE: _Steps = frozenset((0,))
+
 
 
 class Choices:
-    """The addresses that phis and `select`s of pointers are."""
+    """The addresses of pointers that phis, `select`s and calls choose."""
 
     def __init__(self, values: Values) -> None:
         self._values, self._program = values, values.program
@@ -42,9 +43,10 @@ class Choices:
         self._roots_of: dict[int, tuple[dict[int, _Steps], bool]] = {}
         self._numbers: dict[tuple[int | None, Base | None], int] = {}  # of targets
         self._made: dict[Base, Choice] = {}
+        self._returned_by: dict[int, tuple[dict[int, _Steps], bool] | None] = {}
 
     def of(self, context: int, value: int) -> Address | None:
-        """Return the address that a phi or `select` is, if all that it is made from is known.
+        """Return the address that a phi, `select` or call is, if all that it is made from is known.
 
         Its offset is a variable of its own, and so is which object it points into, if there are
         several. That an object is the one which its root r stands for now, and no older one of the
@@ -107,8 +109,12 @@ class Choices:
         offsets = (offset.constant,) if offset is not None and is_known else ()
         return (Target(number, *key, address.extent, offsets),)
 
+    def is_from_arguments(self, value: int) -> bool:
+        """Return whether a call returns nothing but what it was given, globals and null."""
+        return self._made_from(value) is not None
+
     def chosen(self, context: int, value: int) -> Choice | None:
-        """Return what a phi or `select` chooses from, if that is followed."""
+        """Return what a phi, `select` or call chooses from, if that is followed."""
         self._values.of(context, value)
         return self._made.get(Base(context, value))
 
@@ -118,8 +124,11 @@ class Choices:
             return one.offset
         return Form((), (*choice.targets[0].offsets, 0)[0])
 
-    def which(self, choice: Choice, one: Address) -> Form:
+    def which(self, choice: Choice, one: Address) -> Form | None:
         """Return the number of the target of a pointer that is chosen: of null, another one's."""
+        numbers = {target.number for target in choice.targets}
+        if any(target.number not in numbers for target in self._targets_of(one)):
+            return None
         if one.choice is not None and one.choice.which is not None:
             return only(one.choice.which)
         return Form((), (*self._targets_of(one), *choice.targets)[0].number)
@@ -142,7 +151,7 @@ class Choices:
     def _roots(self, value: int) -> tuple[dict[int, _Steps], bool]:
         """Return the pointers that a pointer is made from, null apart: whether it may be that."""
         if value not in self._roots_of:
-            steps: dict[int, _Steps] = {value: frozenset((0,))}
+            steps: dict[int, _Steps] = {value: _NONE}
             todo, roots, may_be_null = [value], set(), False
             while todo:
                 one = todo.pop()
@@ -154,53 +163,106 @@ class Choices:
                     roots.add(one)
                     continue
                 may_be_null |= self._may_give_null(one)
-                made = _sums(steps[one], frozenset((self._step(one),)))
-                for each in given:
+                for each, further in given.items():
                     known = steps.get(each, frozenset())
-                    steps[each] = _few(known | made)
+                    steps[each] = _few(known | _sums(steps[one], further))
                     if steps[each] != known:
                         todo.append(each)
             self._roots_of[value] = {one: steps[one] for one in sorted(roots)}, may_be_null
         return self._roots_of[value]
 
-    def _made_from(self, value: int) -> list[int] | None:
+    def _made_from(self, value: int) -> dict[int, _Steps] | None:
         """Return the pointers that one is chosen from, or steps from; None if it is a root."""
         row = value - self._first
         if row < 0 or not self._values.is_pointer(value):
             return None
         opcode, operands = int(self._table.opcode[row]), self._table.operands_of(row).tolist()
+        steps = _NONE
         if opcode == Opcode.PHI:
             found = operands[::2]
         elif opcode == Opcode.SELECT:
             found = operands[1:]
-        elif opcode in (Opcode.GETELEMENTPTR, Opcode.BITCAST, Opcode.FREEZE):
+        elif opcode in (Opcode.BITCAST, Opcode.FREEZE):
             found = operands[:1]
+        elif opcode == Opcode.GETELEMENTPTR:
+            found, about = operands[:1], int(self._table.about[row])
+            steps = frozenset((self._values.objects.constant_step(value, operands, about),))
         elif opcode == Opcode.LOAD and (other := self._values.repeated(value)) is not None:
             found = [other]
-        elif opcode == Opcode.CALL:
-            returned = model_of(self._program, operands[0]).returns
-            if returned is None or 1 + returned >= len(operands):
-                return None
-            found = [operands[1 + returned]]
+        elif opcode in CALLS:
+            return self._made_by_call(row, operands)
         else:
             return None
-        return found if all(map(self._values.is_pointer, found)) else None
+        return dict.fromkeys(found, steps) if all(map(self._values.is_pointer, found)) else None
 
-    def _step(self, value: int) -> int | None:
-        """Return how many bytes a pointer is behind what it was made from; None if that varies."""
-        row = value - self._first
-        opcode, operands = int(self._table.opcode[row]), self._table.operands_of(row).tolist()
-        if opcode == Opcode.GETELEMENTPTR:
-            about = int(self._table.about[row])
-            return self._values.objects.constant_step(value, operands, about)
-        is_inside = opcode == Opcode.CALL and not model_of(self._program, operands[0]).is_copy
-        return None if is_inside else 0
+    def _made_by_call(self, row: int, operands: list[int]) -> dict[int, _Steps] | None:
+        """Return what the result of a call is made from: arguments, as its model says, or globals."""
+        model, n_actuals = model_of(self._program, operands[0]), self._n_actuals(operands)
+        if model.returns is not None and model.returns < n_actuals:
+            given = {operands[1 + model.returns]: _NONE if model.is_copy else _ANY}
+            return given if all(map(self._values.is_pointer, given)) else None
+        callee = self._callee(operands[0])
+        returned = None if callee is None else self._returned(callee)
+        if callee is None or returned is None:
+            return None
+        first, end = self._program.function_table.argument_offsets[callee : callee + 2].tolist()
+        if end - first != n_actuals:
+            return None
+        found: dict[int, _Steps] = {}
+        for root, steps in returned[0].items():
+            kind, place = self._program.locate(root)
+            actual = operands[1 + place - first] if kind == ValueKind.ARGUMENT else root
+            if not self._values.is_pointer(actual):
+                return None
+            found[actual] = _few(found.get(actual, frozenset()) | steps)
+        return found
+
+    def _n_actuals(self, operands: list[int]) -> int:
+        low, high = self._program.bases[ValueKind.BLOCK], self._first
+        return sum(not low <= one < high for one in operands[1:])
+
+    def _callee(self, callee: int) -> int | None:
+        """Return the function that a call runs, if it is one of the program that is not replaced."""
+        table = self._program.globals
+        if callee >= len(table) or (row := int(table.function[callee])) < 0:
+            return None
+        blocks = self._program.function_table.block_offsets[row : row + 2].tolist()
+        formals = self._program.function_table.argument_offsets[row : row + 2].tolist()
+        passing = self._program.arguments.passing[formals[0] : formals[1]].tolist()
+        is_plain = all(one in (Passing.DIRECT, Passing.SRET) for one in passing)
+        is_known = is_plain and table.linkage[callee] not in REPLACEABLE and blocks[0] < blocks[1]
+        return row if is_known and model_of(self._program, callee).is_unknown else None
+
+    def _returned(self, function: int) -> tuple[dict[int, _Steps], bool] | None:
+        """Return the arguments and globals that a function returns, null apart, and whether it may.
+
+        None if it returns anything else. What a function returns that calls itself is not known.
+        """
+        if function not in self._returned_by:
+            self._returned_by[function] = None
+            blocks = self._program.function_table.block_offsets[function : function + 2]
+            first, end = self._program.blocks.instruction_offsets[blocks].tolist()
+            rows = np.flatnonzero(self._table.opcode[first:end] == Opcode.RET) + first
+            given = [self._table.operands_of(int(row)).tolist() for row in rows]
+            found: dict[int, _Steps] = {}
+            may_be_null = False
+            for one in (one for operands in given for one in operands):
+                roots, is_null = self._roots(one)
+                may_be_null |= is_null
+                for root, steps in roots.items():
+                    found[root] = _few(found.get(root, frozenset()) | steps)
+            if all(one < self._first for one in found):
+                self._returned_by[function] = found, may_be_null
+        return self._returned_by[function]
 
     def _may_give_null(self, value: int) -> bool:
         row = value - self._first
-        if row < 0 or self._table.opcode[row] != Opcode.CALL:
+        if row < 0 or self._table.opcode[row] not in CALLS:
             return False
-        return model_of(self._program, int(self._table.operands_of(row)[0])).may_be_null
+        called = int(self._table.operands_of(row)[0])
+        callee = self._callee(called)
+        returned = None if callee is None else self._returned(callee)
+        return model_of(self._program, called).may_be_null or bool(returned and returned[1])
 
     def _is_null(self, value: int) -> bool:
         row = value - self._program.bases[ValueKind.CONSTANT]

@@ -141,6 +141,7 @@ class FlatFunction:
         notes: what was not followed, as sentences.
         expressions: what values of the IR are, as far as they are followed.
         not_followed: functions (rows) that are called somewhere and not laid in there.
+        cases: blocks that are one instruction each time, for one of several objects each.
         refused: why nothing can be said of the function; empty if something can.
     """
 
@@ -154,4 +155,5 @@ class FlatFunction:
     notes: dict[str, None] = field(default_factory=dict)
     expressions: dict[Base, Any] = field(default_factory=dict)
     not_followed: dict[int, None] = field(default_factory=dict)
+    cases: list[range] = field(default_factory=list)
     refused: str = ""

@@ -263,16 +263,21 @@ class InstructionLowering:
         left, right = (self._values.address(context, one) for one in operands[1:])
         if choice.which is not None:
             given = choices.which(choice, left), choices.which(choice, right)
-            self._builder.emit(block, Choose(choice.which, condition, *given))
+            self._choose(block, choice.which, condition, *given)
         offsets = choices.offset(choice, left), choices.offset(choice, right)
-        if offsets[0] is None or offsets[1] is None:
-            self._builder.emit(block, AnyValue(choice.offset))
-        else:
-            self._builder.emit(block, Choose(choice.offset, condition, offsets[0], offsets[1]))
+        self._choose(block, choice.offset, condition, *offsets)
         if self._values.address(context, value).is_present == Relation(only(key), "ne"):
             is_left = Both(condition, left.is_present)
             present = Either(is_left, Both(negation(condition), right.is_present))
             self._builder.emit(block, Choose(key, present, Form((), 1), ZERO))
+
+    def _choose(
+        self, block: Block, key: Base, condition: Condition, left: Form | None, right: Form | None
+    ) -> None:
+        if left is None or right is None:
+            self._builder.emit(block, AnyValue(key))
+        else:
+            self._builder.emit(block, Choose(key, condition, left, right))
 
     # Floating point
 

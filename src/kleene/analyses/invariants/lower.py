@@ -12,7 +12,7 @@ from functools import partial
 
 from kleene.analyses.invariants.builder import FlatFunctionBuilder
 from kleene.analyses.invariants.calls import lower_call, model_of_call
-from kleene.analyses.invariants.cases import in_cases
+from kleene.analyses.invariants.cases import complete, in_cases
 from kleene.analyses.invariants.checks import CheckKind
 from kleene.analyses.invariants.command_line import MOST_ARGUMENTS, is_called
 from kleene.analyses.invariants.expressions import (
@@ -109,6 +109,7 @@ class _FunctionLowering:
         follow_lengths(program, self.flat, is_main=is_main)
         track(program, self.flat)
         resolve(program, self.flat, readings, is_main=is_main)
+        complete(self.flat)
 
     def _enter_root(self, function: int) -> None:
         """Let the arguments of the root have any value."""
@@ -261,11 +262,10 @@ class _FunctionLowering:
         if opcode == Opcode.RET and back is not None:
             edge = Edge(back[1])
             if back[2] is not None:
-                given = None
                 if self._is_passed_on(back[2].value, operands[0]):
-                    kind = self._values.kind(back[2].value)
-                    given = self._builder.source(context, operands[0], kind)
-                edge.assignments.append((back[2], given))
+                    edge.assignments += self._chosen(back[2], (context, operands[0]))
+                else:
+                    edge.assignments.append((back[2], None))
             block.edges.append(edge)
 
     def _targets(
@@ -310,23 +310,24 @@ class _FunctionLowering:
                     if row in self._undefined.phis(context):
                         flag = self._undefined.given(context, row, one)
                         found.append((self._undefined.flag(context, value), flag))
-                    found += self._chosen(context, value, one)
+                    found += self._chosen((context, value), (context, one))
                     break
         return found
 
-    def _chosen(self, context: int, value: int, one: int) -> Iterator[tuple[Key, Source]]:
+    def _chosen(
+        self, chosen: tuple[int, int], given: tuple[int, int]
+    ) -> Iterator[tuple[Key, Source]]:
         """Yield what a phi is where it is another value: of a pointer, where that points."""
         choices = self._values.choices
-        choice = choices.chosen(context, value)
-        key = self._values.base(context, value)
+        choice, key = choices.chosen(*chosen), self._values.base(*chosen)
         if choice is None:
-            yield key, self._builder.source(context, one, self._values.kind(value))
+            yield key, self._builder.source(*given, self._values.kind(chosen[1]))
             return
-        address = self._values.address(context, one)
+        address = self._values.address(*given)
         yield choice.offset, choices.offset(choice, address)
         if choice.which is not None:
             yield choice.which, choices.which(choice, address)
-        if self._values.address(context, value).is_present == Relation(only(key), "ne"):
+        if self._values.address(*chosen).is_present == Relation(only(key), "ne"):
             yield key, address.is_present
 
     # Calls
@@ -373,6 +374,9 @@ class _FunctionLowering:
         if operands[0] >= len(self._program.globals) or self._has_body(operands[0]):
             self._builder.emit(block, MayFree(None))
         self._builder.emit_any(block, context, value)
+        if (choice := self._values.choices.chosen(context, value)) is not None:
+            for key in (choice.offset, choice.which) if choice.which else (choice.offset,):
+                self._builder.emit(block, AnyValue(key))
         return block
 
     def _check_callee(self, block: Block, context: int, row: int, callee: int) -> None:

@@ -248,6 +248,8 @@ class Values:
             made = self._comparisons.is_of_class(context, operands)
         elif opcode in CALLS:
             made = self.objects.of_call(context, value, operands)
+            if made is None and self.is_pointer(value) and self.choices.is_from_arguments(value):
+                made = self.choices.of(context, value)
         else:
             made = None
         if made is None and opcode in REPEATABLE and (other := self.repeated(value)) is not None:
