@@ -101,6 +101,15 @@ class FlatFunctionBuilder:
         target = None if address.choice is None else self.pointed.get(address.choice)
         return address if target is None else address.into(*target)
 
+    def named(self, context: int, value: int) -> str:
+        """Return what a pointer points into: all that it may; empty if that is not known."""
+        address = self.values.address(context, value)
+        numbers = [address.object]
+        if address.choice is not None and address.object is None:
+            numbers = [one.object for one in address.choice.targets]
+        names = [self.flat.objects[one].name or "an object" for one in numbers if one is not None]
+        return ", or of ".join(dict.fromkeys(names)) if len(names) == len(numbers) else ""
+
     def expose(self, context: int, value: int) -> None:
         """Note that others may get to know where an object is."""
         if self.values.is_pointer(value):

@@ -32,7 +32,6 @@ _ANY: _Steps = frozenset((None,))
 _NONE: _Steps = frozenset((0,))
 
 
-
 class Choices:
     """The addresses of pointers that phis, `select`s and calls choose."""
 

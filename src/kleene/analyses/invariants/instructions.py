@@ -357,7 +357,7 @@ class InstructionLowering:
             typed = operands[1]
         type_id = int(self._program.value_types[typed])
         size = int(self._program.types.size[type_id])
-        self._check_address(block, row, address, size)
+        self._check_address(block, row, address, size, self._builder.named(context, place))
         if stored is not None:
             self._builder.expose(context, stored)
             is_followed = self._values.width(stored) > 1 or self._values.format(stored) is not None
@@ -413,16 +413,18 @@ class InstructionLowering:
         for condition in (*known, Relation(ends, "le")):
             self._builder.emit(block, Unwritten(place, condition))
 
-    def _check_address(self, block: Block, row: int, address: Address, size: int) -> None:
+    def _check_address(
+        self, block: Block, row: int, address: Address, size: int, name: str
+    ) -> None:
         if address.is_present != Always(True):
             self._builder.check(
                 block, CheckKind.NULL, row, address.is_present, "the pointer is not null"
             )
         reason = self._builder.not_known(address)
-        extent, message, is_exact = None, PLAIN, True
+        extent, is_exact = None, True
+        message = f"the access is inside of {name}" if name else PLAIN
         if address.object is not None:
-            object = self._flat.objects[address.object]
-            extent, message = object.size, f"the access is inside of {object.name or 'an object'}"
+            extent = self._flat.objects[address.object].size
         elif address.root is not None and address.offset is not None:
             if is_compared(address.offset):
                 extent = only(room_of(self._flat, address.root))
