@@ -125,41 +125,45 @@ V = (X > 0) - (X < 0); V = !V; V = -V;
 int a[4] = {0}, b[8] = {0}; int *p = C ? a : b; for (int i = 0; i < 4; i++) p[i] = i + N; V = \
 p[3]; V = a[2] + b[2];
 int x = N, y = 2; int *p = X > 0 ? &x : &y; *p = 3; V = x; V = y; V = x + y > 5; V = 100 / x;
-int x = 1, y = 2, z = 3; int *p = C ? &x : C ? &y : &z, *q = p; if (C) q = &x; *q = N; V = *p; V = \
-x; V = y - z; p = q; *p += 1; V = *q - x;
-int *p = C ? &one : &other; *p = X; V = one; V = *p; if (p == &one) V = one - *p; other = N; V = *p;
-const char *s = C ? "yes" : "no"; int i; for (i = 0; s[i]; i++) V = s[i]; V = i; V = (int)strlen(s);
+int x = 1, y = 2, z = 3; int *p = C ? &x : C ? &y : &z, *q = p; if (C) q = &x; *q = N; V = *p; V \
+= x; V = y - z; p = q; *p += 1; V = *q - x;
+int *p = C ? &one : &other; *p = X; V = one; V = *p; if (p == &one) V = one - *p; other = N; V = \
+*p;
+const char *s = C ? "yes" : "no"; int i; for (i = 0; s[i]; i++) V = s[i]; V = i; V = \
+(int)strlen(s);
 const char *s = called(X); int i = 0; while (s[i]) i++; V = i; V = (int)strlen(s) - i; V = s[1];
-struct pair s = {N, 1}, t = {2, 2}; struct pair *p = C ? &s : &t; p->a = X; p->b = 4; V = s.a; V = \
-t.b; *p = t; V = s.a - t.a;
+struct pair s = {N, 1}, t = {2, 2}; struct pair *p = C ? &s : &t; p->a = X; p->b = 4; V = s.a; V \
+= t.b; *p = t; V = s.a - t.a;
 struct nested n = {{1, 2}, {3, 4}}; unsigned char *p = C ? n.more : n.more + 2; p[1] = N; V = \
 n.more[1]; V = n.more[3]; *p = (unsigned char)X; V = n.more[0] + p[1];
-struct nested n = {{1, 2}, {3, 4}}, m = n; int *p = C ? &n.first.a : C ? &m.first.a : &cells[3]; *p = \
-N; V = n.first.a; V = m.first.a; n = m; V = *p;
+struct nested n = {{1, 2}, {3, 4}}, m = n; int *p = C ? &n.first.a : C ? &m.first.a : &cells[3]; \
+*p = N; V = n.first.a; V = m.first.a; n = m; V = *p;
 int t = N; int *p = C ? &t : 0; if (p) *p = X; V = t; if (!p) V = 7; else V = *p - t;
 int t = N, u = 4; int *p = 0; if (C) p = &t; else if (C) p = &u; if (p) (*p)++; V = t + u; V = u;
-int t = N, u = 4; *either(&t, &u, X & 7) = Y; V = t; V = u; int *p = either(cells, &u, X); if (p) *p \
-= 6; V = u;
+int t = N, u = 4; *either(&t, &u, X & 7) = Y; V = t; V = u; int *p = either(cells, &u, X); if \
+(p) *p = 6; V = u;
 int a[6] = {1, 2, 3}; int *p = behind(a, X), *q = behind(p, Y); *p = N; V = a[0]; V = a[3]; V = \
 (int)(q - a); V = p[2];
-int a[5] = {1, 2, 3, 4, 5}; int *p = searched(a, 5, X); if (p) { *p = 9; V = (int)(p - a); } V = a[1];
+int a[5] = {1, 2, 3, 4, 5}; int *p = searched(a, 5, X); if (p) { *p = 9; V = (int)(p - a); } V = \
+a[1];
 int *p = C ? malloc(8) : malloc(12); if (p) { p[0] = X; p[1] = N; V = p[0]; if (C) p[1] = 2; V = \
 p[1]; free(p); }
-char buf[8] = "abc"; char *p = buf; if (C) p = malloc(N); if (p) { p[0] = (char)X; V = *p; V = buf[0]; \
-if (p != buf) free(p); }
-int a[4] = {0}, b[6] = {0}, *p = C ? a : b + 2, *e = p + 4; int k = 0; for (; p < e; p++) *p = k++; V = \
-a[3]; V = b[2]; V = b[5];
-int x = 1, y = 2; int *p = &x, *q = &y; for (int k = 0; k < N; k++) { int *h = p; p = q; q = h; *p = \
-k; } V = x; V = y; V = *p - *q;
-int x = 0, y = 0; int *p = &x; while (C) { *p += 1; if (*p > N) break; p = p == &x ? &y : &x; } V = x; \
-V = y;
-int x = 5; long y = 6; char *p = C ? (char *)&x : (char *)&y + 3; p[1] = N; V = x; V = (int)y; V = *p;
-short h[4] = {1, 2, 3, 4}; int w = 7; void *p = C ? (void *)h : (void *)&w; memset(p, 0, 4); V = h[1]; \
-V = h[2]; V = w;
-int a[3] = {1, 2, 3}, b[3]; int *p = C ? a : b; memcpy(b, a, sizeof a); p[2] = X; V = a[2]; V = b[2]; \
-memcpy(p, cells, 8); V = b[0];
-char s[8] = "ab", t[8] = "wxyz"; char *p = C ? s : t; strcpy(p, "hello"); V = (int)strlen(s); V = \
-(int)strlen(t); p[N & 7] = 0; V = (int)strlen(p);
+char buf[8] = "abc"; char *p = buf; if (C) p = malloc(N); if (p) { p[0] = (char)X; V = *p; V = \
+buf[0]; if (p != buf) free(p); }
+int a[4] = {0}, b[6] = {0}, *p = C ? a : b + 2, *e = p + 4; int k = 0; for (; p < e; p++) *p = \
+k++; V = a[3]; V = b[2]; V = b[5];
+int x = 1, y = 2; int *p = &x, *q = &y; for (int k = 0; k < N; k++) { int *h = p; p = q; q = h; \
+*p = k; } V = x; V = y; V = *p - *q;
+int x = 0, y = 0; int *p = &x; while (C) { *p += 1; if (*p > N) break; p = p == &x ? &y : &x; } \
+V = x; V = y;
+int x = 5; long y = 6; char *p = C ? (char *)&x : (char *)&y + 3; p[1] = N; V = x; V = (int)y; V \
+= *p;
+short h[4] = {1, 2, 3, 4}; int w = 7; void *p = C ? (void *)h : (void *)&w; memset(p, 0, 4); V = \
+h[1]; V = h[2]; V = w;
+int a[3] = {1, 2, 3}, b[3]; int *p = C ? a : b; memcpy(b, a, sizeof a); p[2] = X; V = a[2]; V = \
+b[2]; memcpy(p, cells, 8); V = b[0];
+char s[8] = "ab", t[8] = "wxyz"; char *p = C ? s : t; strcpy(p, "hello"); V = (int)strlen(s); V \
+= (int)strlen(t); p[N & 7] = 0; V = (int)strlen(p);
 int x = 1; int *p = X > 3 ? &x : cells + (Y & 7); *p = N; V = x; V = cells[2]; V = *p;
 V = X > Y ? X : Y; V = V < 100 ? V : 100; V = V > 0 ? V : 0;
 V = abs((int)(X & 0xff) - 100);

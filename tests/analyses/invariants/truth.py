@@ -12,10 +12,9 @@ from kleene.analyses.invariants.backward import Backward
 from kleene.analyses.invariants.checks import Verdict
 from kleene.analyses.invariants.compile import Code
 from kleene.analyses.invariants.expressions import Form, Key
-from kleene.analyses.invariants.flat import Base, Cell
+from kleene.analyses.invariants.flat import Base, Cell, freed
 from kleene.analyses.invariants.numbers import Numbers
 from kleene.analyses.invariants.solve import Run
-from kleene.analyses.invariants.storage import freed
 from kleene.analyses.invariants.strings import LENGTH, pointer_of
 from kleene.ir import Program
 from tests.seeds import IS_DEEP

@@ -8,7 +8,6 @@ from functools import reduce
 from kleene.analyses.invariants.builder import FlatFunctionBuilder
 from kleene.analyses.invariants.checks import CheckKind
 from kleene.analyses.invariants.expressions import (
-    BOOL,
     ONE,
     ZERO,
     Always,
@@ -23,7 +22,7 @@ from kleene.analyses.invariants.expressions import (
     negation,
     only,
 )
-from kleene.analyses.invariants.flat import Access, Base, Block
+from kleene.analyses.invariants.flat import Access, Base, Block, freed
 from kleene.analyses.invariants.floats import LOOSE, FloatOperation, n_operands
 from kleene.analyses.invariants.formats import text_of, with_format
 from kleene.analyses.invariants.library import model_of
@@ -31,7 +30,7 @@ from kleene.analyses.invariants.models import Bound, Model, Touch
 from kleene.analyses.invariants.objects import Address, duplicated
 from kleene.analyses.invariants.operations import AnyValue, Assign, Guard
 from kleene.analyses.invariants.rooms import is_compared, room_of
-from kleene.analyses.invariants.storage import Filled, MayFree, freed
+from kleene.analyses.invariants.storage import Filled, MayFree
 from kleene.analyses.invariants.strings import (
     LONGEST,
     length_from_start,
@@ -406,7 +405,6 @@ class _Call:
             source = ZERO if model.is_zero else None
             access = Access(None, object, ZERO, -1, True, source=source, is_new=True)
             builder.emit(self.block, access)
-            builder.flat.kinds[freed(object)] = BOOL
             builder.emit(self.block, Assign(freed(object), ZERO))
             if copied is not None:
                 access = Access(None, object, ZERO, -1, True, length=copied.shifted(1))

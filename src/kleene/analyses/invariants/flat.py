@@ -29,6 +29,14 @@ class Cell(NamedTuple):
     size: int
 
 
+FREED = -1  # the offset of a cell that is no bytes
+
+
+def freed(object: int) -> Cell:
+    """Return the variable that is 1 where an object was freed."""
+    return Cell(object, FREED, 0)
+
+
 Source = Form | Condition | None  # a value, 1 where a condition holds, or any value
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from kleene.analyses.invariants.command_line import POINTER_BYTES, command_line
 from kleene.analyses.invariants.expressions import (
+    BOOL,
     ZERO,
     Always,
     Both,
@@ -18,7 +19,7 @@ from kleene.analyses.invariants.expressions import (
     Relation,
     only,
 )
-from kleene.analyses.invariants.flat import Base, Object
+from kleene.analyses.invariants.flat import Base, Object, freed
 from kleene.analyses.invariants.library import model_of, stored_to, streams
 from kleene.ir.codes import (
     REPLACEABLE,
@@ -258,6 +259,7 @@ class Objects:
             else:
                 size = self._allocated(context, [arguments[one] for one in model.heap.arguments])
             self._numbers[key] = self._add(Object("heap", size, False, base=key))
+            self._flat.kinds[freed(self._numbers[key])] = BOOL
         return Address(self._numbers[key], ZERO, is_present)
 
     def _allocated(self, context: int, operands: list[int]) -> Form | None:

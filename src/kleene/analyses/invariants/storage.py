@@ -36,7 +36,7 @@ from kleene.analyses.invariants.expressions import (
     Unknown,
     only,
 )
-from kleene.analyses.invariants.flat import Access, Cell, Escape, FlatFunction, Site
+from kleene.analyses.invariants.flat import FREED, Access, Cell, Escape, FlatFunction, Site, freed
 from kleene.analyses.invariants.numbers import Numbers
 from kleene.analyses.invariants.operations import (
     AnyValue,
@@ -51,8 +51,8 @@ from kleene.analyses.invariants.strings import LENGTH
 from kleene.analyses.invariants.transfer import always
 from kleene.ir import Program
 
-_FREED, _PREFIX, _ELEMENTS = -1, -2, -3  # offsets of cells that are no bytes
-_NAMES = {_FREED: "freed", _PREFIX: "written", _ELEMENTS: "each", LENGTH: "length"}
+_PREFIX, _ELEMENTS = -2, -3  # offsets of cells that are no bytes, beside `FREED`
+_NAMES = {FREED: "freed", _PREFIX: "written", _ELEMENTS: "each", LENGTH: "length"}
 _COUNT = Kind(64, False)
 
 
@@ -104,11 +104,6 @@ def name_of(cell: Cell, name: str) -> str:
     if cell.size < 0:
         return f"written({name}@{cell.offset})"
     return f"{_NAMES[cell.offset]}({name})"
-
-
-def freed(object: int) -> Cell:
-    """Return the variable that is 1 where an object was freed."""
-    return Cell(object, _FREED, 0)
 
 
 class _Array(NamedTuple):
@@ -422,4 +417,4 @@ def _divided(form: Form, by: int) -> Form | None:
     return Form(tuple((key, factor // by) for key, factor in form.terms), form.constant // by)
 
 
-__all__ = ["Element", "Filled", "MayFree", "freed", "track"]
+__all__ = ["Element", "Filled", "MayFree", "track"]
