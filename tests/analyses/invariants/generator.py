@@ -44,6 +44,8 @@ a + i; return 0; }
 static const char *called(int x) { switch (x & 3) { case 0: return "zero"; case 1: return "one"; \
 default: return words; } }
 static int one = 1, other = 2;
+static const char *const names[3] = {"a", "bb", words};
+static void keep(int **to, int *p) { if (p) *to = p; }
 static int down(int n) { return n <= 0 ? 0 : 1 + down(n - 1); }
 static void add(int *to, int x) { if (x < 100 && x > -100 && *to < 100 && *to > -100) *to += x; }
 static struct pair made(int x) { struct pair p = {x, (short)x}; return p; }
@@ -122,6 +124,28 @@ const char *s = words; for (int k = 0; k < 3; k++) { V = (int)strlen(s); s = tex
 char s[6]; snprintf(s, N, "%d", X); V = (int)strlen(s) < N;
 V = C ? X : C ? Y : N;
 V = (X > 0) - (X < 0); V = !V; V = -V;
+int x = N, y = 2; int *t[2] = {&x, &y}; *t[X & 1] = 3; V = x; V = y; V = *t[1] - y; t[C] = t[Y & \
+1]; *t[0] += 1; V = x + y; V = *t[1];
+struct link { int v; struct link *next; } n1, n2; n1.v = N; n2.v = X; n1.next = &n2; n2.next = C \
+? &n1 : 0; int k = 0; for (struct link *p = &n1; p && k < 5; p = p->next) { p->v &= 7; V = p->v; \
+k++; } V = n1.v; V = n2.v; V = k;
+struct link { int v; struct link *next; } a = {1, 0}, b = {2, 0}, c = {3, 0}, *list = 0, *p = \
+&a; if (C) { a.next = list; list = p; } if (C) { b.next = list; list = &b; } c.next = list; list \
+= &c; p = list->next; V = list->v; if (p) { p->v = N; if (p->next) V = p->next->v; } V = a.v; V \
+= b.v;
+int x = 1, y = 2; int *p = &x, **q = &p; keep(q, C ? &y : 0); if (p) *p = N; V = x; V = y; *q = \
+&x; *p = 4; V = x;
+struct hold { int *p; int n; } h = {cells, 8}, g; int a[3] = {1, 2, 3}; if (C) { h.p = a; h.n = \
+3; } g = h; V = h.p[X & 1]; for (int i = 0; i < h.n; i++) h.p[i] = N; V = a[2]; V = g.n; V = \
+*g.p; V = cells[3];
+union { int *p; long n; char b[8]; } u; int x = 1, y = 2; u.p = &x; if (C) u.p = &y; *u.p = N; V \
+= x; u.n = 0; if (u.p) V = 3; else V = y;
+int x = 1, y = 2, *t[3] = {0}; t[X & 1] = &x; t[C + 1] = &y; for (int i = 0; i < 3; i++) if \
+(t[i]) *t[i] += N; V = x; V = y;
+V = names[(unsigned)X % 3][1]; V = (int)strlen(names[X & 1]); const char *s = names[C]; while \
+(*s) s++; V = *s;
+int x = 1, y = 2; int *p = &x, *q = &y, **t[2] = {&p, &q}; **t[C] = N; V = x; *t[0] = &y; *p = \
+X; V = y; V = *q; V = x;
 int a[4] = {0}, b[8] = {0}; int *p = C ? a : b; for (int i = 0; i < 4; i++) p[i] = i + N; V = \
 p[3]; V = a[2] + b[2];
 int x = N, y = 2; int *p = X > 0 ? &x : &y; *p = 3; V = x; V = y; V = x + y > 5; V = 100 / x;

@@ -145,3 +145,69 @@ void stored_and_read_in_a_loop(int **at, int n) {
     p = p + 1;
   }
 }
+
+struct link {
+  int value;
+  struct link *next;
+};
+
+void in_a_table(int i) {
+  int x = 1, y = 2;
+  int *t[2] = {&x, &y};
+  if (i < 0 || i > 1) return;
+  *t[i] = 3;                 // expect: safe bounds, safe null, safe bounds
+  assert(x == 3 || y == 3);  // expect: safe assert
+  assert(x == 1 || y == 2);  // expect: safe assert
+  *t[1] = 4;
+  assert(y == 4);            // expect: safe assert
+  assert(x == 3);            // expect: may fail assert
+}
+
+int from_node_to_node(void) {
+  struct link first, second;
+  first.value = 1, first.next = &second;
+  second.value = 2, second.next = 0;
+  for (struct link *p = &first; p; p = p->next) p->value = 3;  // expect: safe bounds, safe bounds, safe null, safe null
+  return 10 / first.value;                                     // expect: safe division
+}
+
+static void put(int **to, int *p) { *to = p; }
+
+void stored_by_a_function(int c) {
+  int x = 1, y = 2;
+  int *p = &x;
+  put(&p, c ? &x : &y);
+  *p = 3;                    // expect: safe bounds, safe null
+  assert(x == 1 || y == 2);  // expect: safe assert
+  p = 0;
+  put(&p, 0);
+  *p = 4;                    // expect: fails always null
+}
+
+extern void others(int **p);
+void written_by_others(void) {
+  int x = 1;
+  int *p = &x;
+  others(&p);
+  *p = 3;         // expect: safe bounds, may fail bounds, may fail null
+  assert(x == 3); // expect: may fail assert
+}
+
+static const char *const names[3] = {"a", "bb", "ccc"};
+int named_by_a_table(unsigned i) {
+  if (i > 2) return 0;
+  int two = names[i][1];  // expect: safe bounds, safe null
+  return two + names[i][2];  // expect: safe bounds, may fail bounds
+}
+
+int stale_in_memory(int n) {
+  int *kept = 0, **at = &kept, sum = 0;
+  for (int i = 0; i < n; i++) {
+    int *made = malloc(sizeof *made);
+    if (!made) break;
+    *made = 1;
+    if (kept) sum ^= *kept;  // expect: safe bounds, may fail bounds
+    *at = made;
+  }
+  return sum;
+}

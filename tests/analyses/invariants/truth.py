@@ -133,6 +133,8 @@ class Oracle:
 
     def cell(self, frame: Frame, context: int, cell: Cell) -> int | None:
         """Return what some bytes of a global or local variable hold."""
+        if cell.is_aspect:  # accesses through a pointer that was read tell whether these are right
+            return None
         storage = self.code.flat.objects[cell.object]
         if storage.value >= 0:
             object = self.execution.global_object(storage.value)

@@ -35,6 +35,7 @@ class FlatFunctionBuilder:
         wraps: whether signed overflow wraps around.
         outside: what is known of values from outside.
         origin: the context and the instruction that operations are from, from now on.
+        places: offsets of pointers that are known, from now on.
         pointed: what pointers point into that are chosen, and at which offset, from now on.
     """
 
@@ -51,6 +52,7 @@ class FlatFunctionBuilder:
         self.outside = outside
         self.origin = (0, 0)
         self.pointed: dict[Choice, tuple[Target, int | None]] = {}
+        self.places: dict[int, Form] = {}
         self._sites: dict[tuple[CheckKind, int, str], int] = {}
 
     def emit(self, block: Block, operation: Operation) -> None:
@@ -98,6 +100,8 @@ class FlatFunctionBuilder:
     def address(self, context: int, value: int) -> Address:
         """Return where a pointer points, in the case that operations are appended for."""
         address = self.values.address(context, value)
+        if value in self.places:
+            return address._replace(offset=self.places[value])
         target = None if address.choice is None else self.pointed.get(address.choice)
         return address if target is None else address.into(*target)
 

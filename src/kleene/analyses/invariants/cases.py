@@ -8,12 +8,13 @@ from itertools import product
 from math import prod
 
 from kleene.analyses.invariants.builder import FlatFunctionBuilder
-from kleene.analyses.invariants.expressions import Always, Both
+from kleene.analyses.invariants.expressions import Always, Both, Condition, Form, Relation, negation
 from kleene.analyses.invariants.flat import Block, Edge, FlatFunction
 from kleene.analyses.invariants.objects import Target
 from kleene.analyses.invariants.operations import Check
 
 _MOST_CASES = 12  # of one instruction
+_SIZE = 8  # bytes of a pointer
 
 _Case = tuple[Target, int | None]
 
@@ -23,6 +24,8 @@ def in_cases(
     block: Block,
     pointers: Iterable[int],
     lower: Callable[[Block], object],
+    *,
+    is_table: bool = False,
 ) -> Block:
     """Lower an instruction once for all, or for each of the objects that its pointers point into.
 
@@ -31,6 +34,7 @@ def in_cases(
         block: where the instruction stands.
         pointers: what it accesses memory through.
         lower: appends the instruction to a block.
+        is_table: whether the elements of a small array are told apart, too.
 
     Returns:
         the block that goes on behind the instruction.
@@ -43,32 +47,70 @@ def in_cases(
     }
     cases: list[list[_Case]] = [one.cases() for one in choices]
     if prod(map(len, cases)) > _MOST_CASES:
-        cases = [[(target, None) for target in one.targets] for one in choices]
+        cases = [[one.anywhere() for one in choice.targets] for choice in choices]
     if prod(map(len, cases)) > _MOST_CASES:
         for pointer in pointers:
             builder.expose(context, pointer)
         cases = []
+    if not cases and is_table:
+        return _by_element(builder, block, next(iter(pointers)), lower)
     if not cases:
         lower(block)
         return block
-    ways: list[Edge] = []
     first = len(builder.flat.blocks)
     for chosen in product(*cases):
-        part = Block(block.context, block.row, row + 1)
         builder.pointed = dict(zip(choices, chosen, strict=True))
         found = [one.is_case(*case) for one, case in builder.pointed.items()]
-        block.edges.append(Edge(len(builder.flat.blocks), reduce(Both, found)))
-        builder.flat.blocks.append(part)
-        lower(part)
-        ways.append(Edge(-1))
-        part.edges.append(ways[-1])
+        _add(builder, block, row, reduce(Both, found), lower)
     builder.pointed = {}
-    builder.flat.cases.append(range(first, len(builder.flat.blocks)))
-    for edge in ways:  # the part behind the cases is the last: that is where a line goes on
-        edge.target = len(builder.flat.blocks)
-    after = Block(block.context, block.row, row + 1)
-    builder.flat.blocks.append(after)
-    return after
+    return _after(builder, block, row, first)
+
+
+def _by_element(
+    builder: FlatFunctionBuilder, block: Block, pointer: int, lower: Callable[[Block], object]
+) -> Block:
+    """Lower an access to an array of a few pointers once for each, and once for other offsets."""
+    context, row = builder.origin
+    address = builder.values.address(context, pointer)
+    size = None if address.object is None else builder.flat.objects[address.object].size
+    offset = address.offset
+    is_small = size is not None and not size.terms and size.constant <= _MOST_CASES * _SIZE
+    if offset is None or not offset.terms or offset.divisor % _SIZE or not is_small:
+        lower(block)
+        return block
+    assert size is not None
+    first, others = len(builder.flat.blocks), list[Condition]()
+    for place in range(offset.constant % _SIZE, size.constant - _SIZE + 1, _SIZE):
+        builder.places[pointer] = Form((), place)
+        is_there = Relation(offset.shifted(-place), "eq")
+        others.append(negation(is_there))
+        _add(builder, block, row, is_there, lower)
+    del builder.places[pointer]
+    _add(builder, block, row, reduce(Both, others), lower)
+    return _after(builder, block, row, first)
+
+
+def _add(
+    builder: FlatFunctionBuilder,
+    block: Block,
+    row: int,
+    condition: Condition,
+    lower: Callable[[Block], object],
+) -> None:
+    """Lower an instruction for a case."""
+    block.edges.append(Edge(len(builder.flat.blocks), condition))
+    builder.flat.blocks.append(Block(block.context, block.row, row + 1))
+    lower(builder.flat.blocks[-1])
+
+
+def _after(builder: FlatFunctionBuilder, block: Block, row: int, first: int) -> Block:
+    """Return the block that goes on behind cases; of all, it is the last: there a line goes on."""
+    end = len(builder.flat.blocks)
+    builder.flat.cases.append(range(first, end))
+    for case in builder.flat.blocks[first:end]:
+        case.edges.append(Edge(end))
+    builder.flat.blocks.append(Block(block.context, block.row, row + 1))
+    return builder.flat.blocks[-1]
 
 
 def complete(flat: FlatFunction) -> None:

@@ -9,15 +9,17 @@ holds what it held, or what was stored.
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kleene.analyses.invariants.expressions import Form, Kind, Relation, only
+from kleene.analyses.invariants.expressions import Always, Condition, Form, Kind, Relation, only
 from kleene.analyses.invariants.flat import Base
+from kleene.analyses.invariants.held import Held
 from kleene.analyses.invariants.library import model_of
-from kleene.analyses.invariants.objects import Address, Choice, Target
+from kleene.analyses.invariants.objects import OTHER, Address, Choice, Target
 from kleene.graphs import Graph, strong_components
 from kleene.ir.codes import CALLS, REPLACEABLE, ConstantKind, Opcode, Passing, ValueKind
 
@@ -38,10 +40,11 @@ class Choices:
     def __init__(self, values: Values) -> None:
         self._values, self._program = values, values.program
         self._table = values.program.instructions
-        self._first = values.program.bases[ValueKind.INSTRUCTION]
+        self.first = values.program.bases[ValueKind.INSTRUCTION]
         self._roots_of: dict[int, tuple[dict[int, _Steps], bool]] = {}
         self._numbers: dict[tuple[int | None, Base | None], int] = {}  # of targets
         self._made: dict[Base, Choice] = {}
+        self.held = Held(values, self)
         self._returned_by: dict[int, tuple[dict[int, _Steps], bool] | None] = {}
 
     def of(self, context: int, value: int) -> Address | None:
@@ -56,43 +59,77 @@ class Choices:
         and from there to the use, would be one to the use without x, though x dominates its uses.
         """
         roots, may_be_null = self._roots(value)
-        addresses = {one: self._values.address(context, one) for one in roots}
-        targets = self._targets([(addresses[one], steps) for one, steps in roots.items()])
-        is_lasting = all(map(self._is_lasting, roots)) or (len(roots) == 1 and not may_be_null)
-        if not targets or not is_lasting:
+        is_alone = len(roots) == 1 and not may_be_null
+        found, is_other, presents = [], False, set()
+        for root, steps in roots.items():
+            address = self._values.address(context, root)
+            into = self.targets_of(address)
+            presents.add(address.is_present)
+            is_other |= not into
+            for one in into:
+                if is_alone or (one.number != OTHER and self._is_lasting(root, one)):
+                    found.append(_further(one, steps))
+                else:
+                    is_other = True
+                    self._expose(one)
+        targets = self.merged(found)
+        if not self.are_few(targets) or (
+            is_other and not any(one.object is not None for one in targets)
+        ):
             return None
-        presents = {one.is_present for one in addresses.values()}
-        if may_be_null or len(presents) > 1:
+        if may_be_null or len(presents) > 1 or is_other:
             presents = {Relation(only(self._values.base(context, value)), "ne")}
         (present,) = presents
+        return self._address(context, value, targets, present, is_other=is_other)
+
+    def _expose(self, target: Target) -> None:
+        """Note that pointers to what is not known may point to an object that is made again."""
+        if target.object is not None:
+            self._values.flat.objects[target.object].is_exposed = True
+
+    def of_load(self, context: int, value: int, place: int) -> Address | None:
+        """Return the address that a pointer is which is read from memory, if it may be known."""
+        targets = self.held.targets(context, place)
+        if not targets:
+            return None
+        present = Relation(only(self._values.base(context, value)), "ne")
+        return self._address(context, value, targets, present, is_other=True)
+
+    def _address(
+        self, context: int, value: int, targets: tuple[Target, ...], present: Condition,
+        *, is_other: bool,
+    ) -> Address:  # fmt: skip
+        """Return the address of a pointer into one of some targets, or of others, too."""
         key, which = Base(context, ~value), None
         self._values.flat.kinds[key] = Kind(64, False)
+        if is_other:
+            other = Target(OTHER, None, self._values.base(context, value), None, (0,))
+            targets = (*targets, other)
         if len(targets) > 1:
             which = Base(context, _WHICH - value)
-            self._values.flat.kinds[which] = Kind(32, False)
+            self._values.flat.kinds[which] = Kind(64, False)
         choice = self._made[Base(context, value)] = Choice(key, which, targets)
         address = Address(None, only(key), present, choice=choice)
         if which is not None:
             return address
-        address, offsets = address.into(targets[0], None), targets[0].offsets
-        if len(offsets) > 1:
+        address, (target,) = address.into(targets[0], None), targets
+        if len(target.offsets) > 1 or target.is_open:
             return address._replace(choice=choice)
-        offset = Form((), offsets[0]) if offsets else address.offset
+        offset = Form((), target.offsets[0]) if target.offsets else address.offset
         return address._replace(offset=offset)
 
-    def _targets(self, given: list[tuple[Address, _Steps]]) -> tuple[Target, ...]:
-        """Return what addresses point into, some steps further; nothing if one is not known."""
+    def merged(self, targets: Iterable[Target]) -> tuple[Target, ...]:
+        """Return each target once."""
         found: dict[int, list[Target]] = {}
-        for address, steps in given:
-            into = self._targets_of(address)
-            if not into:
-                return ()
-            for one in into:
-                found.setdefault(one.number, []).append(_further(one, steps))
-        targets = tuple(map(_merged, found.values()))
-        return targets if len(targets) <= _MOST_TARGETS else ()
+        for one in targets:
+            found.setdefault(one.number, []).append(one)
+        return tuple(map(_merged, found.values()))
 
-    def _targets_of(self, address: Address) -> tuple[Target, ...]:
+    def are_few(self, targets: Collection[object]) -> bool:
+        """Return whether there are some targets, and not too many."""
+        return 0 < len(targets) <= _MOST_TARGETS
+
+    def targets_of(self, address: Address) -> tuple[Target, ...]:
         """Return what an address may point into; nothing if that is not known."""
         offset, choice = address.offset, address.choice
         if choice is not None:
@@ -108,6 +145,29 @@ class Choices:
         offsets = (offset.constant,) if offset is not None and is_known else ()
         return (Target(number, *key, address.extent, offsets),)
 
+    def made_from_nothing(self, value: int) -> list[int]:
+        """Return the locals, globals, arguments and allocations that a pointer is made from."""
+        return [
+            one
+            for one in self._roots(value)[0]
+            if one < self.first
+            or self._table.opcode[one - self.first] == Opcode.ALLOCA
+            or (
+                self._table.opcode[one - self.first] in CALLS
+                and model_of(self._program, int(self._table.operands_of(one - self.first)[0])).heap
+                is not None
+            )
+        ]
+
+    def places_read(self, value: int) -> list[int]:
+        """Return where the pointers are read that a pointer is made from."""
+        rows = [one - self.first for one in self._roots(value)[0]]
+        return [
+            int(self._table.operands_of(row)[0])
+            for row in rows
+            if row >= 0 and self._table.opcode[row] == Opcode.LOAD
+        ]
+
     def is_from_arguments(self, value: int) -> bool:
         """Return whether a call returns nothing but what it was given, globals and null."""
         return self._made_from(value) is not None
@@ -119,28 +179,34 @@ class Choices:
 
     def offset(self, choice: Choice, one: Address) -> Form | None:
         """Return the offset of a pointer that is chosen: of null, one that others have."""
-        if self._targets_of(one):
+        if self.targets_of(one):
             return one.offset
         return Form((), (*choice.targets[0].offsets, 0)[0])
 
     def which(self, choice: Choice, one: Address) -> Form | None:
         """Return the number of the target of a pointer that is chosen: of null, another one's."""
         numbers = {target.number for target in choice.targets}
-        if any(target.number not in numbers for target in self._targets_of(one)):
-            return None
+        if any(target.number not in numbers for target in self.targets_of(one)):
+            return Form((), OTHER) if OTHER in numbers and one.which is None else None
+        if not self.targets_of(one) and one.is_present != Always(False):
+            return Form((), OTHER)
         if one.choice is not None and one.choice.which is not None:
             return only(one.choice.which)
-        return Form((), (*self._targets_of(one), *choice.targets)[0].number)
+        return Form((), (*self.targets_of(one), *choice.targets)[0].number)
 
     # What pointers are made from
 
-    def _is_lasting(self, value: int) -> bool:
-        """Return whether a value is set at most once while its function runs."""
-        row = value - self._first
-        return row < 0 or not self._is_in_loop[int(self._table.block[row])]
+    def _is_lasting(self, root: int, target: Target) -> bool:
+        """Return whether a root that points into a target stands for one object only.
+
+        It does if the root is set at most once while its function runs, or the object is made once.
+        """
+        row = root - self.first
+        is_once = row < 0 or not self.is_in_loop[int(self._table.block[row])]
+        return is_once or self.held.is_made_once(target)
 
     @cached_property
-    def _is_in_loop(self) -> list[bool]:
+    def is_in_loop(self) -> list[bool]:
         """Whether each block of the program may run again after it has run."""
         offsets, targets = self._program.successors
         found = strong_components(Graph(offsets.astype(np.int64), targets))
@@ -172,7 +238,7 @@ class Choices:
 
     def _made_from(self, value: int) -> dict[int, _Steps] | None:
         """Return the pointers that one is chosen from, or steps from; None if it is a root."""
-        row = value - self._first
+        row = value - self.first
         if row < 0 or not self._values.is_pointer(value):
             return None
         opcode, operands = int(self._table.opcode[row]), self._table.operands_of(row).tolist()
@@ -195,7 +261,7 @@ class Choices:
         return dict.fromkeys(found, steps) if all(map(self._values.is_pointer, found)) else None
 
     def _made_by_call(self, row: int, operands: list[int]) -> dict[int, _Steps] | None:
-        """Return what the result of a call is made from: arguments, as its model says, or globals."""
+        """Return what the result of a call is made from: arguments, or globals."""
         model, n_actuals = model_of(self._program, operands[0]), self._n_actuals(operands)
         if model.returns is not None and model.returns < n_actuals:
             given = {operands[1 + model.returns]: _NONE if model.is_copy else _ANY}
@@ -217,11 +283,11 @@ class Choices:
         return found
 
     def _n_actuals(self, operands: list[int]) -> int:
-        low, high = self._program.bases[ValueKind.BLOCK], self._first
+        low, high = self._program.bases[ValueKind.BLOCK], self.first
         return sum(not low <= one < high for one in operands[1:])
 
     def _callee(self, callee: int) -> int | None:
-        """Return the function that a call runs, if it is one of the program that is not replaced."""
+        """Return the function that a call runs, if it is one that is not replaced."""
         table = self._program.globals
         if callee >= len(table) or (row := int(table.function[callee])) < 0:
             return None
@@ -250,12 +316,12 @@ class Choices:
                 may_be_null |= is_null
                 for root, steps in roots.items():
                     found[root] = _few(found.get(root, frozenset()) | steps)
-            if all(one < self._first for one in found):
+            if all(one < self.first for one in found):
                 self._returned_by[function] = found, may_be_null
         return self._returned_by[function]
 
     def _may_give_null(self, value: int) -> bool:
-        row = value - self._first
+        row = value - self.first
         if row < 0 or self._table.opcode[row] not in CALLS:
             return False
         called = int(self._table.operands_of(row)[0])
@@ -297,4 +363,5 @@ def _merged(found: list[Target]) -> Target:
     for one in found:
         offsets |= frozenset(one.offsets) or _ANY
     extent = found[0].extent if all(one.extent == found[0].extent for one in found) else None
-    return _at(found[0]._replace(extent=extent), offsets)
+    is_open = any(one.is_open for one in found)
+    return _at(found[0]._replace(extent=extent, is_open=is_open), offsets)

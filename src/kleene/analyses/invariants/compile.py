@@ -283,7 +283,7 @@ def _named(program: Program, flat: FlatFunction, members: list[Key]) -> str:
             names.update(program.variables_of(key.value))
         elif isinstance(key, Base) and _is_pointer(program, ~key.value):
             names.update(f"offset({one})" for one in program.variables_of(~key.value))
-        elif isinstance(key, Cell):
+        elif isinstance(key, Cell) and not key.is_aspect:
             object = flat.objects[key.object]
             is_whole = object.size == Form((), key.size)
             part = object.name if is_whole else f"{object.name}@{key.offset}"

@@ -117,6 +117,8 @@ def _bound(
                 found[name] = expression.replaced(forms.get)
                 bits[name] = int(program.types.bits[program.value_types[value]])
     for key in live:
+        if isinstance(key, Cell) and key.is_aspect:
+            continue
         if code.flat.kinds[key] == BOOL:  # flags of the analysis' own: was it written, or freed
             continue
         if isinstance(key, Cell) and code.names[code.number[key]] and _is_of(code, key, context):

@@ -28,7 +28,18 @@ class Cell(NamedTuple):
     offset: int
     size: int
 
+    @property
+    def is_aspect(self) -> bool:
+        """Whether it says where a pointer points, and is no bytes."""
+        return self.offset >= ASPECTS[0]
 
+    @property
+    def place(self) -> int:
+        """The offset of its bytes, or of those of the pointer that it is about."""
+        return self.offset % ASPECTS[0] if self.is_aspect else self.offset
+
+
+ASPECTS = (1 << 40, 2 << 40, 3 << 40)  # behind a pointer's offset: cells that tell where it points
 FREED = -1  # the offset of a cell that is no bytes
 
 
@@ -116,6 +127,7 @@ class Access(Operation):
     length: Form | None = None  # of what a call writes, whose `size` is -1; all bytes are `source`
     is_new: bool = False  # storage begins here
     has_value: Form = ONE  # of a store: 1 where what is stored has a value, else 0
+    is_aspect: bool = False  # of a pointer: where it points, and not its bytes
     root: Base | None = None  # the pointer that `offset` counts from, if the object is not known
 
 

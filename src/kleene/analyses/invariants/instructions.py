@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from math import gcd
 
+from kleene.analyses.invariants.aspects import Aspects
 from kleene.analyses.invariants.builder import FlatFunctionBuilder
 from kleene.analyses.invariants.checks import CheckKind
 from kleene.analyses.invariants.expressions import (
@@ -66,6 +67,7 @@ class InstructionLowering:
         self._builder, self._undefined = builder, undefined
         self._program, self._table = builder.program, builder.table
         self._values, self._flat = builder.values, builder.flat
+        self._aspects = Aspects(builder)
 
     def lower(self, context: int, row: int, opcode: int, operands: list[int], block: Block) -> None:
         """Append the checks and operations of the instruction `row` to a block."""
@@ -366,6 +368,8 @@ class InstructionLowering:
             access = Access(None, address.object, address.offset, size, True, source, kind)
             has_value = self._undefined.is_defined(context, stored)
             self._builder.emit(block, replace(access, root=address.root, has_value=has_value))
+            if self._values.is_pointer(stored):
+                self._aspects.store(block, context, address, stored)
             return
         is_plain = opcode == Opcode.LOAD and not self._table.flags[row] & Flag.VOLATILE
         if opcode != Opcode.LOAD:
@@ -386,6 +390,8 @@ class InstructionLowering:
             )
         else:
             self._builder.emit(block, AnyValue(key))
+            if self._values.is_pointer(value):
+                self._aspects.load(block, context, address, value, is_plain=is_plain)
             if address.object is not None and self._values.is_pointer(value):
                 self._known_pointer(block, key, address.object, address.offset)
 

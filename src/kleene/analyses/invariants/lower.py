@@ -219,9 +219,18 @@ class _FunctionLowering:
             elif opcode in ACCESSES:
                 pointers = [operands[1 if opcode == Opcode.STORE else 0]]
                 lowered = partial(self._instructions.lower, context, place, opcode, operands)
-                block = in_cases(self._builder, block, pointers, lowered)
+                block = in_cases(
+                    self._builder, block, pointers, lowered,
+                    is_table=self._is_of_pointer(place, opcode, operands),
+                )  # fmt: skip
             else:
                 self._instructions.lower(context, place, opcode, operands, block)
+
+    def _is_of_pointer(self, row: int, opcode: int, operands: list[int]) -> bool:
+        """Return whether an instruction reads or writes a pointer that may be read again."""
+        typed = operands[0] if opcode == Opcode.STORE else self._builder.first_instruction + row
+        is_plain = opcode in (Opcode.LOAD, Opcode.STORE)
+        return is_plain and self._values.is_pointer(typed) and self._values.choices.held.are_read
 
     def _throw(
         self, block: Block, context: int, row: int, operands: list[int], places: dict[int, int]

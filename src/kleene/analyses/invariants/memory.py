@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable
 
-from kleene.analyses.invariants.expressions import Form, Key, Kind, only
+from kleene.analyses.invariants.expressions import Form, Kind, only
 from kleene.analyses.invariants.flat import Access, Cell, Escape, FlatFunction, Object, Unwritten
 from kleene.analyses.invariants.kinds import Readings
 from kleene.analyses.invariants.library import has_others
@@ -31,7 +31,7 @@ from kleene.ir.codes import REPLACEABLE, ConstantKind, Flag, GlobalFlag
 def resolve(program: Program, flat: FlatFunction, readings: Readings, *, is_main: bool) -> None:
     """Replace accesses and escapes by operations on cells; give cells of globals first values."""
     cells = _cells(flat, has_others(program))
-    by_object: dict[int, list[Key]] = defaultdict(list)
+    by_object: dict[int, list[Cell]] = defaultdict(list)
     for cell, kind in cells.items():
         flat.kinds[cell] = kind
         by_object[cell.object].append(cell)
@@ -99,7 +99,7 @@ def _resolved(
     operation: Operation,
     flat: FlatFunction,
     cells: dict[Cell, Kind],
-    by_object: dict[int, list[Key]],
+    by_object: dict[int, list[Cell]],
 ) -> list[Operation]:
     if isinstance(operation, Escape):
         return _havoc(
@@ -111,12 +111,13 @@ def _resolved(
         return [operation]
     cell = _cell(operation, cells)
     if operation.is_store:
-        if cell is not None:
-            return [_store(operation, cell, cells[cell])]
         if operation.object is None:
             return _havoc(flat, by_object, lambda one: one.is_exposed)
-        keys = tuple(by_object[operation.object])
-        return [Havoc(keys)] if keys else []
+        made = [] if cell is None else [_store(operation, cell, cells[cell])]
+        keys = tuple(
+            key for key in by_object[operation.object] if key != cell and _touches(operation, key)
+        )
+        return [*made, Havoc(keys)] if keys else made
     if operation.target is None:  # what is read is known already
         return []
     if cell is None:
@@ -127,6 +128,16 @@ def _resolved(
     if cells[cell].format != operation.kind.format:  # a union: the bits of one as the other
         return [AnyValue(operation.target)]
     return [Wrap(operation.target, only(cell), operation.kind)]
+
+
+def _touches(access: Access, cell: Cell) -> bool:
+    """Return whether a store may write to the bytes of a cell, or of the pointer it is about."""
+    if access.is_aspect:
+        return access.offset is None or bool(access.offset.terms)
+    if access.size < 0 or access.offset is None or access.offset.terms:
+        return True
+    start = access.offset.constant
+    return start < cell.place + cell.size and cell.place < start + access.size
 
 
 def _cell(access: Access, cells: dict[Cell, Kind]) -> Cell | None:
@@ -148,7 +159,7 @@ def _store(access: Access, cell: Cell, kind: Kind) -> Operation:
 
 
 def _havoc(
-    flat: FlatFunction, by_object: dict[int, list[Key]], may_be: Callable[[Object], bool]
+    flat: FlatFunction, by_object: dict[int, list[Cell]], may_be: Callable[[Object], bool]
 ) -> list[Operation]:
     keys = [
         key for object, found in by_object.items() if may_be(flat.objects[object]) for key in found
@@ -159,7 +170,7 @@ def _havoc(
 def _first_value(program: Program, flat: FlatFunction, cell: Cell, is_main: bool) -> Operation:
     """Return what a cell holds where the root begins: of a global of `main` its initializer."""
     object = flat.objects[cell.object]
-    if object.value < 0:
+    if object.value < 0 or cell.is_aspect:
         return AnyValue(cell)
     table = program.globals
     flags = int(table.flags[object.value])

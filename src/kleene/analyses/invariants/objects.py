@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from kleene.analyses.invariants.values import Expression, Values
 
 _INDICES, _MOST_INDICES = -(1 << 40), 8
+OTHER = -1  # the number of a target that is not known
 _DUPLICATED = -(1 << 57)  # variables for how long strings are that calls duplicate, by the call
 
 
@@ -59,6 +60,7 @@ class Target(NamedTuple):
         root: the pointer that offsets count from, where the object is not known.
         extent: how far the storage goes, if that is supposed.
         offsets: where the pointer may point, if that is one of a few places; else none.
+        is_open: whether it may point to other places, too.
     """
 
     number: int
@@ -66,6 +68,13 @@ class Target(NamedTuple):
     root: Base | None
     extent: Extent | None
     offsets: tuple[int, ...]
+    is_open: bool = False
+
+    def anywhere(self) -> tuple[Target, int | None]:
+        """Return the one case that all cases of the target are together."""
+        if self.number == OTHER and self.offsets:
+            return self, self.offsets[0]
+        return self._replace(offsets=(), is_open=False), None
 
 
 class Choice(NamedTuple):
@@ -74,7 +83,7 @@ class Choice(NamedTuple):
     Attributes:
         offset: the variable for its offset.
         which: the number of the target that it points into; None if there is only one.
-        targets: what it may point into.
+        targets: what it may point into; last, if need be, `OTHER`: what is not known.
     """
 
     offset: Base
@@ -83,17 +92,28 @@ class Choice(NamedTuple):
 
     def cases(self) -> list[tuple[Target, int | None]]:
         """Return what the pointer may point into, and at which offset, if there are a few."""
-        return [(one, offset) for one in self.targets for offset in one.offsets or (None,)]
+        return [
+            (one, offset)
+            for one in self.targets
+            for offset in (*one.offsets, *(None,) * (one.is_open or not one.offsets))
+        ]
 
     def is_case(self, target: Target, offset: int | None) -> Condition:
         """Return that the pointer points into a target, and at an offset, if one is given."""
-        found: Condition = Always(True)
-        if self.which is not None:
-            found = Relation(only(self.which).shifted(-target.number), "eq")
-        if offset is None or len(target.offsets) < 2:
-            return found
-        is_there = Relation(only(self.offset).shifted(-offset), "eq")
-        return is_there if found == Always(True) else Both(found, is_there)
+        parts: list[Condition] = []
+        if self.which is not None and target.number == OTHER:
+            parts = [self._is_not(self.which, one.number) for one in self.targets[:-1]]
+        elif self.which is not None:
+            parts.append(Relation(only(self.which).shifted(-target.number), "eq"))
+        if offset is None:
+            parts += [self._is_not(self.offset, one) for one in target.offsets]
+        elif len(target.offsets) > 1 or target.is_open:
+            parts.append(Relation(only(self.offset).shifted(-offset), "eq"))
+        return reduce(Both, parts) if parts else Always(True)
+
+    @staticmethod
+    def _is_not(key: Base, number: int) -> Condition:
+        return Relation(only(key).shifted(-number), "ne")
 
 
 class Address(NamedTuple):

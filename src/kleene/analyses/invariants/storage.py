@@ -141,7 +141,7 @@ class _Tracking:
         self._frees = False
         for block in flat.blocks:
             for one in block.operations:
-                if isinstance(one, Access) and one.object is not None:
+                if isinstance(one, Access) and one.object is not None and not one.is_aspect:
                     accesses[one.object].append(one)
                 self._frees |= isinstance(one, MayFree)
         self._local = {
@@ -220,7 +220,7 @@ class _Tracking:
             array = self._arrays.get(operation.object)
             if array is not None and operation.offset == ZERO:
                 yield from self._grown(array, operation.length)
-        elif not isinstance(operation, Access):
+        elif not isinstance(operation, Access) or operation.is_aspect:
             yield operation
         elif operation.is_new:
             yield from self._made(operation)

@@ -209,7 +209,7 @@ class _Lengths:
             yield from self._others(everything=operation.everything)
         elif isinstance(operation, Access) and operation.is_new:
             yield from self._made(operation)
-        elif isinstance(operation, Access) and operation.is_store:
+        elif isinstance(operation, Access) and operation.is_store and not operation.is_aspect:
             yield from self._stored(operation)
 
     def _made(self, access: Access) -> Iterator[Operation]:

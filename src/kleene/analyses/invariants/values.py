@@ -101,6 +101,10 @@ class Values:
         """Return whether a value is a pointer."""
         return bool(self._kinds[int(self.program.value_types[value])] == TypeKind.POINTER)
 
+    def is_pointer_type(self, type_id: int) -> bool:
+        """Return whether a type is that of pointers."""
+        return bool(self._kinds[type_id] == TypeKind.POINTER)
+
     def kind(self, value: int) -> Kind:
         """Return how a number is kept."""
         width, format = self.width(value), self.format(value)
@@ -237,6 +241,8 @@ class Values:
             made = self.objects.of_element(context, value, operands, int(self._table.about[row]))
         elif opcode == Opcode.LOAD and (other := self.repeated(value)) is not None:
             made = self.of(context, other)
+        elif opcode == Opcode.LOAD and self.is_pointer(value):
+            made = self.choices.of_load(context, value, operands[0])
         elif opcode == Opcode.ALLOCA:
             made = self.objects.of_local(context, value, row, operands)
         elif opcode in (Opcode.PHI, Opcode.SELECT) and self.is_pointer(value):
