@@ -211,3 +211,24 @@ int stale_in_memory(int n) {
   }
   return sum;
 }
+
+int one_is_not_written(int c) {
+  int x, y = 1;
+  int *p = c ? &x : &y;
+  return *p;  // expect: safe bounds, may fail uninitialised
+}
+
+int a_part_is_not_written(int c) {
+  int a[4], b[4] = {0};
+  int *p = c ? a : b;
+  p[0] = 1;
+  int first = p[0];     // expect: safe uninitialised
+  return first ^ p[1];
+}
+
+int written_where_it_is_read(int c) {
+  int x, y = 1;
+  int *p = c ? &x : &y;
+  if (c) x = 2;
+  return *p;  // expect: safe uninitialised
+}

@@ -8,8 +8,17 @@ from itertools import product
 from math import prod
 
 from kleene.analyses.invariants.builder import FlatFunctionBuilder
-from kleene.analyses.invariants.expressions import Always, Both, Condition, Form, Relation, negation
-from kleene.analyses.invariants.flat import Block, Edge, FlatFunction
+from kleene.analyses.invariants.checks import CheckKind
+from kleene.analyses.invariants.expressions import (
+    Always,
+    Both,
+    Condition,
+    Form,
+    Relation,
+    Unknown,
+    negation,
+)
+from kleene.analyses.invariants.flat import Access, Block, Edge, FlatFunction
 from kleene.analyses.invariants.objects import Target
 from kleene.analyses.invariants.operations import Check
 
@@ -113,16 +122,38 @@ def _after(builder: FlatFunctionBuilder, block: Block, row: int, first: int) -> 
     return builder.flat.blocks[-1]
 
 
-def complete(flat: FlatFunction) -> None:
+def reads_of_storage(flat: FlatFunction) -> frozenset[int]:
+    """Return the cases that read what may never have been written: from a local or allocation."""
+    return frozenset(
+        block
+        for blocks in flat.cases
+        for block in blocks
+        for one in flat.blocks[block].operations
+        if isinstance(one, Access) and not one.is_store and one.object is not None
+        and flat.objects[one.object].base is not None
+    )  # fmt: skip
+
+
+def complete(flat: FlatFunction, reads: frozenset[int]) -> None:
     """Let each check of one case be one of all cases of its instruction.
 
     Where an object needs no check, as a global that nobody frees, it holds. So a check fails always
-    only where it does for all objects.
+    only where it does for all objects. Of a local or allocation whose bytes nobody is known to have
+    written, nothing is known.
+
+    Args:
+        flat: gets the checks.
+        reads: the cases that read from such.
     """
     for blocks in flat.cases:
-        cases = [flat.blocks[one] for one in blocks]
-        found = [{one.check for one in case.operations if isinstance(one, Check)} for case in cases]
-        for case, mine in zip(cases, found, strict=True):
-            for place in sorted(set().union(*found) - mine):
-                case.operations.append(Check(place, Always(True)))
+        cases = {one: flat.blocks[one] for one in blocks}
+        found = {
+            place: {one.check for one in case.operations if isinstance(one, Check)}
+            for place, case in cases.items()
+        }
+        for block, case in cases.items():
+            for place in sorted(set().union(*found.values()) - found[block]):
+                is_open = flat.sites[place].kind is CheckKind.UNINITIALISED and block in reads
+                made = Check(place, Unknown() if is_open else Always(True), is_stop=False)
+                case.operations.append(made)
                 case.origins.append((case.context, flat.sites[place].instruction))

@@ -12,7 +12,7 @@ from functools import partial
 
 from kleene.analyses.invariants.builder import FlatFunctionBuilder
 from kleene.analyses.invariants.calls import lower_call, model_of_call
-from kleene.analyses.invariants.cases import complete, in_cases
+from kleene.analyses.invariants.cases import complete, in_cases, reads_of_storage
 from kleene.analyses.invariants.checks import CheckKind
 from kleene.analyses.invariants.command_line import MOST_ARGUMENTS, is_called
 from kleene.analyses.invariants.expressions import (
@@ -107,9 +107,10 @@ class _FunctionLowering:
         is_main = name == "main" and not is_called(program, function)
         follow_rooms(self.flat, outside.least_room)
         follow_lengths(program, self.flat, is_main=is_main)
+        reads = reads_of_storage(self.flat)
         track(program, self.flat)
         resolve(program, self.flat, readings, is_main=is_main)
-        complete(self.flat)
+        complete(self.flat, reads)
 
     def _enter_root(self, function: int) -> None:
         """Let the arguments of the root have any value."""
