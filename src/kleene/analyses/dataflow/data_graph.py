@@ -152,9 +152,9 @@ class _Builder:
         found &= table.sub[test] == wanted
         at = table.offsets[np.where(found, test, 0)]
         left, right = (table.operands[np.minimum(at + k, len(table.operands) - 1)] for k in (0, 1))
-        at = right.astype(np.int64) - self.program.bases[ValueKind.CONSTANT]
-        is_zero = (at >= 0) & (at < len(constants))
-        at = at[is_zero]
+        constant = right.astype(np.int64) - self.program.bases[ValueKind.CONSTANT]
+        is_zero = (constant >= 0) & (constant < len(constants))
+        at = constant[is_zero]
         is_null = constants.kind[at] == ConstantKind.NULL
         is_null |= (constants.kind[at] == ConstantKind.INT) & (constants.payload[at] == 0)
         is_zero[is_zero] = is_null
