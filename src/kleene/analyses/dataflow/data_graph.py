@@ -154,9 +154,9 @@ class _Builder:
         left, right = (table.operands[np.minimum(at + k, len(table.operands) - 1)] for k in (0, 1))
         constant = right.astype(np.int64) - self.program.bases[ValueKind.CONSTANT]
         is_zero = (constant >= 0) & (constant < len(constants))
-        at = constant[is_zero]
-        is_null = constants.kind[at] == ConstantKind.NULL
-        is_null |= (constants.kind[at] == ConstantKind.INT) & (constants.payload[at] == 0)
+        chosen = constant[is_zero]
+        is_null = constants.kind[chosen] == ConstantKind.NULL
+        is_null |= (constants.kind[chosen] == ConstantKind.INT) & (constants.payload[chosen] == 0)
         is_zero[is_zero] = is_null
         found &= (left == arm) & is_zero
         return found

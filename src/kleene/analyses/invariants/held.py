@@ -49,6 +49,8 @@ class Held:
             address = self._values.address(context, root)
             if address.object is None:
                 continue
+            if self._values.flat.objects[address.object].is_arguments:
+                return ()  # strings from outside
             if self._values.flat.objects[address.object].is_constant:
                 pointers = self.constants(address.object).values()
                 given = [self._values.address(context, one) for one in pointers]
