@@ -130,7 +130,12 @@ class Invariants:
             program,
             answers,
             by_place(checks),
-            (*self._assumed(program, _STRINGS_END), *_pointing(program), *_promised(program)),
+            (
+                *self._assumed(program, _STRINGS_END),
+                *_pointing(program),
+                *_promised(program),
+                *(_STAYS[:1] if _has_scopes(program) else ()),
+            ),
         )
 
     def _is_whole(self, program: Program) -> bool:
@@ -314,6 +319,13 @@ def _promised(program: Program) -> tuple[str, ...]:
     for first, end in zip(offsets[rows].tolist(), offsets[rows + 1].tolist(), strict=True):
         has_body[first:end] = True
     return (_PROMISED,) * bool(np.any(is_promised & has_body))
+
+
+def _has_scopes(program: Program) -> bool:
+    """Return whether the scopes of some locals end before their functions do."""
+    names = program.strings
+    table = program.globals.name.tolist()
+    return any(names[one].startswith("llvm.lifetime.end") for one in table)
 
 
 def _twins(sites: list[Site]) -> dict[int, int]:
