@@ -54,6 +54,29 @@ def test_storage_and_promises_of_cxx() -> None:
     assert any("a reference, 'this'" in one for one in result.assumed)
 
 
+@pytest.mark.parametrize("whole_program", [True, False])
+@pytest.mark.parametrize(
+    ("taken", "is_said"),
+    [
+        ("int *p = &g; { int x = 3; if (c) p = &x; }", True),
+        ("int *p; { int x = 3; p = &x; }", True),
+        ("int *p; for (int i = 0; i < 2; i++) { int x[2] = {3}; p = x + c; }", True),
+        ("int *p; { int x; set(&p, &x); x = 3; }", True),
+        ("int *p = &g;", False),
+    ],
+)
+def test_uses_behind_the_end_of_a_block_are_said_to_be_unchecked(
+    tmp_path: Path, taken: str, is_said: bool, whole_program: bool
+) -> None:
+    file = tmp_path / "scopes.c"
+    file.write_text(
+        "int g; static inline __attribute__((always_inline)) void set(int **q, int *x) { *q = x; }\n"
+        f"int f(int c) {{ {taken} return *p; }}\nint main(int argc, char **v) {{ return f(argc); }}"
+    )
+    assumed = load(file).invariants(whole_program=whole_program, checks=("null",)).assumed
+    assert any("locals live until" in one for one in assumed) == (is_said or whole_program)
+
+
 def test_accesses_outside_of_locals_are_seen() -> None:
     file = CHECKS.with_name("beyond_locals.c")
     program = load(file)

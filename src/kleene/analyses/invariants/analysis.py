@@ -134,7 +134,7 @@ class Invariants:
                 *self._assumed(program, _STRINGS_END),
                 *_pointing(program),
                 *_promised(program),
-                *(_STAYS[:1] if _has_scopes(program) else ()),
+                *(_STAYS[:1] if _has_locals(program) else ()),
             ),
         )
 
@@ -183,7 +183,7 @@ class Invariants:
             is_reached = run.context.block_is_reached[blocks].tolist()
             checks += dead_code(program, dict(zip(blocks, is_reached, strict=True)))
         taken = (_READS_END, _NO_POINTERS_IN_BYTES)
-        stays = _STAYS[: 1 + has_others(program)] if self._is_wanted(CheckKind.FREED) else ()
+        stays = _STAYS[: 1 + (self._is_wanted(CheckKind.FREED) and has_others(program))]
         written = (_WRITTEN,) if self._is_wanted(CheckKind.UNINITIALISED) else ()
         has_main = any(one.name == "main" for one in program.functions)
         promised = () if has_main else _promised(program)
@@ -321,11 +321,9 @@ def _promised(program: Program) -> tuple[str, ...]:
     return (_PROMISED,) * bool(np.any(is_promised & has_body))
 
 
-def _has_scopes(program: Program) -> bool:
-    """Return whether the scopes of some locals end before their functions do."""
-    names = program.strings
-    table = program.globals.name.tolist()
-    return any(names[one].startswith("llvm.lifetime.end") for one in table)
+def _has_locals(program: Program) -> bool:
+    """Return whether some locals are in memory: their blocks may end before their functions do."""
+    return bool(np.any(program.instructions.opcode == Opcode.ALLOCA))
 
 
 def _twins(sites: list[Site]) -> dict[int, int]:
