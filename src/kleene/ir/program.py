@@ -171,9 +171,26 @@ class Program(ProgramAnalyses):
     @cached_property
     def begins_storage(self) -> Bools:
         """Whether an instruction begins storage without a value: alloca, `llvm.lifetime.start`."""
+        found: Bools = self.instructions.opcode == Opcode.ALLOCA
+        return found | self._calls_of(b"llvm.lifetime.start")
+
+    @cached_property
+    def ends_storage(self) -> Bools:
+        """Whether an instruction ends the lifetime of a local: `llvm.lifetime.end`."""
+        return self._calls_of(b"llvm.lifetime.end")
+
+    @cached_property
+    def scoped_locals(self) -> I32:
+        """The values (alloca) whose lifetime ends before their function does, as the code says."""
         table = self.instructions
-        found: Bools = table.opcode == Opcode.ALLOCA
-        symbols = self.strings.begin_with(self.globals.name, b"llvm.lifetime.start")
+        found: I32 = np.unique(table.operands[table.offsets[self.ends_storage.nonzero()[0]] + 1])
+        return found
+
+    def _calls_of(self, prefix: bytes) -> Bools:
+        """Return which instructions call a global by a name that begins so."""
+        table = self.instructions
+        found = np.zeros(len(table), bool)
+        symbols = self.strings.begin_with(self.globals.name, prefix)
         calls = np.flatnonzero(np.isin(table.opcode, list(CALLS)))
         callee = table.operands[table.offsets[calls]]
         found[calls[np.isin(callee, np.flatnonzero(symbols))]] = True

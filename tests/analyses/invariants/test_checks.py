@@ -16,6 +16,7 @@ from kleene.ir import Program
 
 from .conftest import CHECKS
 
+PROVED = (Verdict.SAFE, Verdict.UNREACHABLE)
 EXPECTED = re.compile(r"(safe|may fail|fails always|unreachable) (\w+)")
 
 
@@ -33,7 +34,8 @@ def wrong_verdicts(result: InvariantsResult, file: Path) -> list[str]:
     wrong = []
     for number, line in enumerate(file.read_text().splitlines(), 1):
         expected: dict[str, set[str]] = defaultdict(set)
-        for verdict, kind in EXPECTED.findall(line.partition("// expect:")[2]):
+        said = line.partition("// expect:")[2].partition("whole:")[0]
+        for verdict, kind in EXPECTED.findall(said):
             expected[kind].add(verdict)
         for kind, verdicts in expected.items():
             if found[number, kind] != verdicts:
@@ -70,11 +72,43 @@ def test_uses_behind_the_end_of_a_block_are_said_to_be_unchecked(
 ) -> None:
     file = tmp_path / "scopes.c"
     file.write_text(
-        "int g; static inline __attribute__((always_inline)) void set(int **q, int *x) { *q = x; }\n"
+        "static inline __attribute__((always_inline)) void set(int **q, int *x) { *q = x; }\nint g;"
         f"int f(int c) {{ {taken} return *p; }}\nint main(int argc, char **v) {{ return f(argc); }}"
     )
     assumed = load(file).invariants(whole_program=whole_program, checks=("null",)).assumed
-    assert any("locals live until" in one for one in assumed) == (is_said or whole_program)
+    assert any("locals live until" in one for one in assumed) == is_said
+
+
+def test_uses_behind_the_end_of_a_scope() -> None:
+    """Clang marks the ends of scopes of C++."""
+    file = CHECKS.with_name("scopes.cpp")
+    result = load(file).invariants(whole_program=False)
+    assert not wrong_verdicts(result, file)
+    freed = [one for one in result.check_results(["freed"]) if one.verdict not in PROVED]
+    said = re.findall("expect:.*(?:fails always|may fail) freed", file.read_text())
+    assert len(freed) == len(said)
+    assert not any("locals live until" in one for one in result.assumed)
+    assert any("the same one in each of its rounds" in one for one in result.assumed)
+
+
+def test_locals_of_an_inlined_function_are_not_used_behind_it(tmp_path: Path) -> None:
+    """The uses of what it returns, or has kept, are not proved to be inside of these locals."""
+    file = tmp_path / "returned.c"
+    file.write_text(
+        "int *kept;\n"
+        "static int *one(int *p) { int x = 3; if (!*p) p = &x; *p = 2; return p; }\n"
+        "static void two(int **q) { int x = 3; *q = &x; }\n"
+        "static int three(int n) { int x = n, y = kept ? *kept : 0;\n"
+        "  kept = &x; return x ^ y; }\n"
+        "int f(int n) { int *p = one(&n);\n"
+        "  return *p; }\n"
+        "int g(int n) { int *p = &n; if (n > 3) two(&p);\n"
+        "  return *p; }\n"
+        "int h(int n) { kept = 0; three(n); return three(n); }\n"
+    )
+    result = load(file).invariants(whole_program=False)
+    unproved = [one for one in result.check_results(["bounds"]) if one.verdict not in PROVED]
+    assert {one.span.line for one in unproved if one.span} == {4, 7, 9}
 
 
 def test_accesses_outside_of_locals_are_seen() -> None:

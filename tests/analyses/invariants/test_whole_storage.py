@@ -151,3 +151,13 @@ def test_functions_outside_may_end_what_they_know(tmp_path: Path) -> None:
     assert found[8] == {Verdict.SAFE, Verdict.MAY_FAIL}
     assert found[10] == {Verdict.SAFE}
     assert found[11] == {Verdict.MAY_FAIL}
+
+
+def test_uses_behind_the_end_of_a_scope() -> None:
+    """Clang marks the ends of scopes of C++: what may be used behind them is found."""
+    file = Path(__file__).with_name("scopes.cpp")
+    lines = enumerate(file.read_text().splitlines(), 1)
+    said = {number for number, line in lines if "whole: may fail freed" in line}
+    found = verdicts(load(file).invariants(whole_program=True), "freed")
+    assert {line for line, one in found.items() if one != {Verdict.SAFE}} == said
+    assert all(found[line] == {Verdict.MAY_FAIL} for line in said)

@@ -24,7 +24,16 @@ from kleene.base.device import Device
 from kleene.base.errors import SourceError, did_you_mean
 from kleene.base.paths import paths_of
 from kleene.ir import Program
-from kleene.ir.codes import CALLS, ArgumentFlag, GlobalFlag, Linkage, Opcode, TypeKind, ValueKind
+from kleene.ir.codes import (
+    CALLS,
+    ArgumentFlag,
+    Binding,
+    GlobalFlag,
+    Linkage,
+    Opcode,
+    TypeKind,
+    ValueKind,
+)
 
 _ENDS = "a run ends where an access, division or shift fails its check"
 _NO_OVERFLOW = "a signed operation does not overflow once its check is answered"
@@ -35,7 +44,7 @@ _ARGUMENTS = "arguments of main are strings, also where the program has written 
 _WRAPS = "signed overflow wraps around"
 _MOST_INSTRUCTIONS = 3_000  # more are not interpreted function by function: some ms for each
 _WHOLE_DOMAINS = DOMAINS[:2]
-_POINTING = "pointers that a function gets or reads point into their objects, as C asks"
+_POINTING = "pointers that a function gets or reads point into objects that exist, as C asks"
 _PROMISED = (
     "callers that are not followed pass no null as a reference, 'this' or a parameter declared"
     " nonnull"
@@ -45,10 +54,13 @@ _NO_POINTERS_IN_BYTES = (
     "pointers that leave the program as bytes or as printed numbers do not come back"
 )
 _WRITTEN = "memory from outside, and memory passed to unknown functions, is initialised by them"
-_STAYS = (
-    "locals live until their function returns, and memory from outside as long as it is used",
-    "threads and signal handlers free no memory that others use meanwhile",
+_UNSCOPED = (
+    "locals live until their function returns, unless the compiler marks the end of their scope, as"
+    " it does for C++ and optimised code"
 )
+_SAME_LOCAL = "a local of a loop's body is the same one in each of its rounds"
+_STAYS = "memory from outside lives as long as it is used"
+_NO_RACES = "threads and signal handlers free no memory that others use meanwhile"
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +146,7 @@ class Invariants:
                 *self._assumed(program, _STRINGS_END),
                 *_pointing(program),
                 *_promised(program),
-                *(_STAYS[:1] if _has_locals(program) else ()),
+                *_unscoped(program),
             ),
         )
 
@@ -183,7 +195,8 @@ class Invariants:
             is_reached = run.context.block_is_reached[blocks].tolist()
             checks += dead_code(program, dict(zip(blocks, is_reached, strict=True)))
         taken = (_READS_END, _NO_POINTERS_IN_BYTES)
-        stays = _STAYS[: 1 + (self._is_wanted(CheckKind.FREED) and has_others(program))]
+        frees = self._is_wanted(CheckKind.FREED) and has_others(program)
+        stays = (*_unscoped(program), _STAYS, *((_NO_RACES,) if frees else ()))
         written = (_WRITTEN,) if self._is_wanted(CheckKind.UNINITIALISED) else ()
         has_main = any(one.name == "main" for one in program.functions)
         promised = () if has_main else _promised(program)
@@ -321,9 +334,18 @@ def _promised(program: Program) -> tuple[str, ...]:
     return (_PROMISED,) * bool(np.any(is_promised & has_body))
 
 
-def _has_locals(program: Program) -> bool:
-    """Return whether some locals are in memory: their blocks may end before their functions do."""
-    return bool(np.any(program.instructions.opcode == Opcode.ALLOCA))
+def _unscoped(program: Program) -> tuple[str, ...]:
+    """Return what is assumed of the lifetimes of locals in memory, if there are any.
+
+    Parameters live as long as their function, and other locals until a marker, if they have one.
+    """
+    first = program.bases[ValueKind.INSTRUCTION]
+    rows = np.flatnonzero(program.instructions.opcode == Opcode.ALLOCA) + first
+    scoped, bindings = program.scoped_locals, program.bindings
+    is_parameter = program.variables.argument[bindings.variable] > 0
+    parameters = bindings.value[is_parameter & (bindings.kind == Binding.DECLARE)]
+    unmarked = np.setdiff1d(rows, np.concatenate([scoped, parameters]))
+    return (_UNSCOPED,) * bool(len(unmarked)) + (_SAME_LOCAL,) * bool(len(scoped))
 
 
 def _twins(sites: list[Site]) -> dict[int, int]:

@@ -40,12 +40,17 @@ class Cell(NamedTuple):
 
 
 ASPECTS = (1 << 40, 2 << 40, 3 << 40)  # behind a pointer's offset: cells that tell where it points
-FREED = -1  # the offset of a cell that is no bytes
+FREED, ENDED = -1, -5  # offsets of cells that are no bytes
 
 
 def freed(object: int) -> Cell:
     """Return the variable that is 1 where an object was freed."""
     return Cell(object, FREED, 0)
+
+
+def ended(object: int) -> Cell:
+    """Return the variable that is 1 where the lifetime of a local has ended."""
+    return Cell(object, ENDED, 0)
 
 
 Source = Form | Condition | None  # a value, 1 where a condition holds, or any value
@@ -129,6 +134,13 @@ class Access(Operation):
     has_value: Form = ONE  # of a store: 1 where what is stored has a value, else 0
     is_aspect: bool = False  # of a pointer: where it points, and not its bytes
     root: Base | None = None  # the pointer that `offset` counts from, if the object is not known
+
+
+@dataclass(frozen=True)
+class End(Operation):
+    """The lifetime of a local ends, until it is known whether it may be used behind that."""
+
+    object: int
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from kleene.analyses.invariants.expressions import (
     negation,
     only,
 )
-from kleene.analyses.invariants.flat import Access, Base, Block, Escape, Unwritten
+from kleene.analyses.invariants.flat import Access, Base, Block, End, Escape, Unwritten
 from kleene.analyses.invariants.floats import (
     ARITHMETIC,
     LOOSE,
@@ -108,6 +108,12 @@ class InstructionLowering:
         """Make the object of an address a new one, whatever it held before."""
         address = self._values.address(context, value)
         self._builder.emit(block, Access(None, address.object, ZERO, -1, True, is_new=True))
+
+    def end_storage(self, block: Block, context: int, value: int) -> None:
+        """End the lifetime of the local that an address is of."""
+        address = self._values.address(context, value)
+        if address.object is not None:
+            self._builder.emit(block, End(address.object))
 
     def _indices(self, block: Block, context: int, value: int, operands: list[int]) -> None:
         """Set the variables for unsigned indices of an element's address."""

@@ -353,6 +353,9 @@ class _FunctionLowering:
         if self._program.begins_storage[row]:
             self._instructions.begin_storage(block, context, arguments[0])
             return block
+        if self._program.ends_storage[row]:
+            self._instructions.end_storage(block, context, arguments[0])
+            return block
         self._check_callee(block, context, row, operands[0])
         model = model_of_call(self._program, operands[0], arguments)
         if self._table.flags[row] & Flag.RETURNS_TWICE:

@@ -9,6 +9,7 @@
                 Storing joins; the first store replaces what was there when prefix was 0.
     written     whether a part at a constant offset was written
     freed       whether the object was freed
+    ended       whether the lifetime of a local has ended, if it may be used behind that
 
 An address is known by the value that made it, and values of the IR stand for what they last were:
 of storage that is made several times, in a loop, the variables are about the last one made.
@@ -36,7 +37,19 @@ from kleene.analyses.invariants.expressions import (
     Unknown,
     only,
 )
-from kleene.analyses.invariants.flat import FREED, Access, Cell, Escape, FlatFunction, Site, freed
+from kleene.analyses.invariants.flat import (
+    ENDED,
+    FREED,
+    Access,
+    Block,
+    Cell,
+    End,
+    Escape,
+    FlatFunction,
+    Site,
+    ended,
+    freed,
+)
 from kleene.analyses.invariants.numbers import Numbers
 from kleene.analyses.invariants.operations import (
     AnyValue,
@@ -51,8 +64,8 @@ from kleene.analyses.invariants.strings import LENGTH
 from kleene.analyses.invariants.transfer import always
 from kleene.ir import Program
 
-_PREFIX, _ELEMENTS = -2, -3  # offsets of cells that are no bytes, beside `FREED`
-_NAMES = {FREED: "freed", _PREFIX: "written", _ELEMENTS: "each", LENGTH: "length"}
+_PREFIX, _ELEMENTS = -2, -3  # offsets of cells that are no bytes, beside those of `flat`
+_NAMES = {FREED: "freed", ENDED: "ended", _PREFIX: "written", _ELEMENTS: "each", LENGTH: "length"}
 _COUNT = Kind(64, False)
 
 
@@ -170,6 +183,7 @@ class _Tracking:
                 flat.kinds[array.elements] = array.kind
         for object, parts in self._parts.items():
             flat.kinds.update(dict.fromkeys((_written(object, part) for part in parts), BOOL))
+        flat.kinds.update(dict.fromkeys(map(ended, _used_behind_end(flat)), BOOL))
 
     def _found_arrays(self, accesses: dict[int, list[Access]]) -> Iterator[tuple[int, _Array]]:
         for object in self._local:
@@ -220,6 +234,9 @@ class _Tracking:
             array = self._arrays.get(operation.object)
             if array is not None and operation.offset == ZERO:
                 yield from self._grown(array, operation.length)
+        elif isinstance(operation, End):
+            if (key := ended(operation.object)) in self._flat.kinds:
+                yield Assign(key, ONE)
         elif not isinstance(operation, Access) or operation.is_aspect:
             yield operation
         elif operation.is_new:
@@ -246,9 +263,15 @@ class _Tracking:
                 yield Choose(key, operation.condition, ONE, only(key))
 
     def _alive(self, access: Access, row: int) -> Iterator[Operation]:
-        key = None if access.object is None else freed(access.object)
+        if access.object is None:
+            return
+        key = freed(access.object)
         if self._frees and key in self._flat.kinds:
             place = self._site(CheckKind.FREED, row, "the storage was not freed before")
+            yield Check(place, Relation(only(key), "eq"))
+        key = ended(access.object)
+        if key in self._flat.kinds:
+            place = self._site(CheckKind.FREED, row, "the lifetime of the local has not ended")
             yield Check(place, Relation(only(key), "eq"))
 
     # Objects
@@ -257,6 +280,8 @@ class _Tracking:
         """Begin anew: nothing was written, or zeros everywhere."""
         yield access
         assert access.object is not None
+        if (key := ended(access.object)) in self._flat.kinds:
+            yield Assign(key, ZERO)
         array, is_zero = self._arrays.get(access.object), access.source == ZERO
         if array is not None:
             size = self._flat.objects[access.object].size
@@ -391,6 +416,41 @@ class _Tracking:
         if place == len(self._flat.sites):
             self._flat.sites.append(Site(kind, row, message))
         return place
+
+
+def _used_behind_end(flat: FlatFunction) -> set[int]:
+    """Return the objects that are used where, on some path, their lifetime has ended.
+
+    Forward over sets of objects: `End` adds one, and where its storage begins it is taken away.
+    """
+    before: list[set[int]] = [set() for _ in flat.blocks]
+    found: set[int] = set()
+    waiting = [
+        place for place, block in enumerate(flat.blocks)
+        if any(isinstance(one, End) for one in block.operations)
+    ]  # fmt: skip
+    while waiting:
+        place = waiting.pop()
+        after = _ended_after(flat.blocks[place], before[place], found)
+        for edge in flat.blocks[place].edges:
+            if not after <= before[edge.target]:
+                before[edge.target] |= after
+                waiting.append(edge.target)
+    return found
+
+
+def _ended_after(block: Block, before: set[int], used: set[int]) -> set[int]:
+    """Return the objects that have ended behind a block, and add those used in it to `used`."""
+    now = set(before)
+    for one in block.operations:
+        if isinstance(one, End):
+            now.add(one.object)
+        elif isinstance(one, Access) and one.object in now and not one.is_aspect:
+            if one.is_new:
+                now.discard(one.object)
+            else:
+                used.add(one.object)
+    return now
 
 
 def _written(object: int, part: tuple[int, int]) -> Cell:

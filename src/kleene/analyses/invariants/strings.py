@@ -33,7 +33,7 @@ from kleene.ir import Program
 from kleene.ir.codes import ConstantKind, GlobalFlag
 from kleene.ir.views import Constant
 
-LENGTH = -4  # the offset of a cell that is no bytes, beside those of `storage`
+LENGTH = -4  # the offset of a cell that is no bytes, beside those of `flat` and `storage`
 LONGEST = 1 << 40  # bytes of a string, at most
 _OF_POINTER = -(1 << 59)
 _COUNT = Kind(64, False)

@@ -5,7 +5,7 @@ which ends lie on some path to a point: from the entry of its function on, and b
 
 The second follows pointers that must be alive: roots whose storage is there, on every path,
 
-    p = malloc(n)            from there on
+    p = malloc(n), int x     from there on
     q = p->next              if nothing that q may hold has ended on any path
     *p                       behind it, since a run ends where its check fails
     p = φ(q, r)              if q and r are, where they come from
@@ -218,7 +218,8 @@ class _Function(States[_Event]):
                 _, yes, no = operands_of(row)
                 events.append((_COPIES, bit, self._bit(yes) | self._bit(no), 0, False))
             elif self._storage.root(value) == value:
-                kind = _GONE if self._held[bit] & ended else _LIVE
+                is_gone = self._held[bit] & ended and value not in self._storage.mortal
+                kind = _GONE if is_gone else _LIVE
                 events.append((kind, bit, 0, 0, False))
         return events
 
@@ -237,6 +238,12 @@ class _Function(States[_Event]):
         """Yield what a call does: it uses its arguments, ends storage, and returns a pointer."""
         storage = self._storage
         _, *arguments = storage.operands(row)
+        if self._program.begins_storage[row]:
+            yield (_LIVE, self._bit(arguments[0]), 0, 0, False)
+            return
+        if self._program.ends_storage[row]:
+            yield (_ENDS, storage.ended_by_call(row), 0, 0, False)
+            return
         for one in arguments:
             yield from self._use(row, one, ended)
         targets = storage.targets.get(row, [])

@@ -284,12 +284,12 @@ class Checker:
                 mine = calls[np.diff(self._table.offsets)[calls] > 1 + touch.argument]
                 at = self._table.operands[self._table.offsets[mine] + 1 + touch.argument]
                 used += zip(mine.tolist(), at.tolist(), strict=True)
-        used = [(row, value) for row, value in used if storage.may_end(value)]
+        used = [(row, value) for row, value in used if storage.may_end(row, value)]
         safe = np.array([lifetimes.is_alive(row, value) for row, value in used], bool)
         rows = np.array([row for row, _ in used], np.int64)
         nowhere = np.zeros(len(rows), bool)
         asked = _Asked(np.array([value for _, value in used], np.int64))
-        message = "the storage was not freed before"
+        message = "the storage is still alive"
         self._add(CheckKind.FREED, rows, message, safe, nowhere, asked)
         freed = np.array(
             [one for one in storage.calls.tolist() if storage.freed(one) == 0], np.int64

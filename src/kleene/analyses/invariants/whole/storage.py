@@ -4,7 +4,8 @@ An allocation of points-to is a bit, and a set of allocations an integer: all st
 together. One more bit is for storage outside: that of unknown pointers. What can be ended is
 
     the heap        by `free`, `realloc` and their like, and by functions outside that nobody knows
-    locals          by the return of their function, if their address is kept in memory or returned
+    locals          by the return of their function, if their address is kept in memory or returned;
+                    and by `llvm.lifetime.end`, if they may be used behind that
     what is outside by `free` of an unknown pointer, and by functions that nobody knows
 
 and `ended_by_call` is what a call may end, with all that it calls. A *root* of a pointer is what
@@ -22,6 +23,7 @@ import numpy as np
 from kleene.analyses.dataflow.context import Context
 from kleene.analyses.invariants.library import model_of
 from kleene.analyses.invariants.models import Model
+from kleene.analyses.invariants.whole.scopes import uses_behind_end
 from kleene.analyses.points_to.answers.sets import unpacked
 from kleene.analyses.points_to.library.language import Calls as CallsEffect
 from kleene.analyses.points_to.memory_model import AllocationKind
@@ -38,7 +40,7 @@ _MAY_END = re.compile(
     r".*|tsearch|argz_.*|envz_.*|setvbuf|__cxa_end_catch|_ZNS.*|_ZNK?S.*"
 )
 _THREADS = ("pthread_create", "thrd_create")
-ALIVE = -1  # a root that is always alive: a local, a global, a constant
+ALIVE = -1  # a root that is always alive: a global, a constant, a local but those of `mortal`
 
 
 class Storage:
@@ -54,7 +56,11 @@ class Storage:
         self._is_heap = np.isin(
             self._allocations.kind, (AllocationKind.HEAP, AllocationKind.EXCEPTION)
         )
-        self._is_kept = self._kept_locals()
+        self._is_stack = np.isin(
+            self._allocations.kind, (AllocationKind.STACK, AllocationKind.COPY)
+        )
+        self._is_mortal = self._mortal_locals()
+        self._is_kept = self._is_mortal | (self._is_stack & self._held_by(_COMPUTED))
         self._number = np.cumsum(self._is_heap | self._is_kept)
         self._outside = 1
         self._offsets: list[int] = self._table.offsets.tolist()
@@ -69,15 +75,15 @@ class Storage:
 
     # What pointers hold
 
-    def _kept_locals(self) -> Bools:
-        """Return the locals whose address may be found where their function is over.
+    def _held_by(self, others: tuple[Opcode, ...]) -> Bools:
+        """Return the allocations that a pointer may hold that none of the `others` made.
 
-        They are held by a pointer that comes from memory or from a call; else every pointer to them
-        is computed in their function, or passed down by it.
+        A local whose address may be found where its function is over is held by a pointer that
+        comes from memory or from a call; else every pointer to it is computed in its function, or
+        passed down by it.
         """
         points_to, table = self._points_to, self._table
-        is_stack = np.isin(self._allocations.kind, (AllocationKind.STACK, AllocationKind.COPY))
-        rows = np.flatnonzero(~np.isin(table.opcode, _COMPUTED))
+        rows = np.flatnonzero(~np.isin(table.opcode, others))
         values = rows + self._first
         values = values[points_to.system.may_hold_pointer[values]]
         sets = np.unique(points_to.solution.row_of[values])
@@ -86,7 +92,24 @@ class Storage:
             objects = np.union1d(objects, np.flatnonzero(points_to.known_outside))
         found = np.zeros(len(self._allocations), bool)
         found[points_to.system.locations.allocation[objects]] = True
-        return found & is_stack
+        return found
+
+    def _mortal_locals(self) -> Bools:
+        """Return the locals that may be used where `llvm.lifetime.end` has ended them.
+
+        They are used there by an address that is computed from the local alone, or by a pointer
+        that may hold others, too.
+        """
+        scoped = self.program.scoped_locals
+        found = np.isin(self._allocations.site, scoped) & self._is_stack
+        late = uses_behind_end(self.program, self._origins, scoped)
+        self._late_uses = {(row, local) for row, local in late}
+        is_late = np.isin(self._allocations.site, [local for _, local in late])
+        return found & (is_late | self._held_by((*_ADDS, Opcode.ALLOCA)))
+
+    def is_late(self, row: int, pointer: int) -> bool:
+        """Return whether an instruction may use a local, named by itself, behind its end."""
+        return (row, self._origins[pointer]) in self._late_uses
 
     def _sets(self) -> list[int]:
         """Return the allocations of each set of points-to that values have."""
@@ -127,9 +150,12 @@ class Storage:
             found |= 1 << int(self._number[one])
         return found
 
-    def may_end(self, pointer: int) -> bool:
-        """Return whether a pointer may hold storage that can end."""
-        return self.root(pointer) != ALIVE and bool(self.held(pointer))
+    def may_end(self, row: int, pointer: int) -> bool:
+        """Return whether a pointer that an instruction uses may hold storage that can end."""
+        root = self.root(pointer)
+        if root == ALIVE or not self.held(pointer):
+            return False
+        return root not in self.mortal or self.is_late(row, pointer)
 
     def is_heap_alone(self, pointer: int) -> bool:
         """Return whether a pointer holds nothing but the heap, or null."""
@@ -150,13 +176,31 @@ class Storage:
         return self._roots[value]
 
     @cached_property
+    def mortal(self) -> dict[int, int]:
+        """The locals (alloca) that may be used behind their end, each as a set of allocations."""
+        rows = np.flatnonzero(self._is_mortal)
+        sites = self._allocations.site[rows].tolist()
+        return {
+            site: 1 << int(number) for site, number in zip(sites, self._number[rows], strict=True)
+        }
+
+    @cached_property
     def _roots(self) -> list[int]:
+        rows = np.flatnonzero(self._table.opcode == Opcode.ALLOCA) + self._first
+        is_alive = np.zeros(self.program.n_values + 1, bool)
+        is_alive[rows] = ~np.isin(rows, list(self.mortal))
+        is_alive[-1] = True
+        roots: list[int] = np.where(is_alive[self._origins], ALIVE, self._origins).tolist()
+        return roots
+
+    @cached_property
+    def _origins(self) -> I64:
+        """What an address is computed from, by value; `n_values` of globals and constants."""
         program, table, constants = self.program, self._table, self.program.constants
         n_values, first = program.n_values, self._bases[ValueKind.CONSTANT]
         found = np.arange(n_values + 1)
         rows = np.flatnonzero(np.isin(table.opcode, _ADDS))
         found[rows + self._first] = table.operands[table.offsets[rows]]
-        found[np.flatnonzero(table.opcode == Opcode.ALLOCA) + self._first] = n_values
         found[: len(program.globals)] = n_values
         rows = np.flatnonzero(constants.kind == ConstantKind.EXPRESSION)
         is_address = constants.opcode[rows] == Opcode.INTTOPTR
@@ -165,8 +209,7 @@ class Storage:
         found[first + rows[is_address]] = first + rows[is_address]
         for _ in range(n_values.bit_length()):  # cycles are in code that nothing reaches
             found = found[found]
-        roots: list[int] = np.where(found == n_values, ALIVE, found)[:-1].tolist()
-        return roots
+        return found[:-1]
 
     # Who ends it
 
@@ -266,7 +309,10 @@ class Storage:
         own, directly = [*self.locals, 0], dict[int, int]()
         for call in self.calls.tolist():
             leaves = self._context.calls.may_return_any[call]
-            directly[call] = self._ended_outside(call) if leaves else 0
+            if self.program.ends_storage[call]:
+                directly[call] = self.mortal.get(self.operands(call)[1], 0)
+            else:
+                directly[call] = self._ended_outside(call) if leaves else 0
         found, _ = self.by_call(own, directly, self.calls_back)
         every = 0
         for one in found.values():
