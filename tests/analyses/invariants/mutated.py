@@ -122,7 +122,7 @@ class Mutants:
             if not pattern:
                 continue
             known = "|".join(re.escape(one.name) for one in self.root.iterdir())
-            place = re.search(rf"(?:^|[/ ])({known}):(\d+):", report, re.MULTILINE)
+            place = re.search(rf"(?:^|[/ ])({known}):(\d+)(?::|$)", report, re.MULTILINE)
             text = re.search(pattern, report)
             if place is not None and text is not None:
                 return place[1], Failure(int(place[2]), frozenset(kinds), text[0])
