@@ -12,22 +12,15 @@ from tests.seeds import IS_DEEP, seeds
 
 from . import outside
 from .composed import all_wrong, parts, program_of, wrong_in_traces
-from .sanitized import N_RUNS, sanitizers, write
+from .sanitized import N_RUNS, write
 
 PROGRAMS = seeds(2, deep=400)
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    if sanitizers() is None:
-        pytest.skip("neither clang nor gcc is installed: no sanitizers")
-    return tmp_path
-
-
 @pytest.mark.tools
 @pytest.mark.parametrize("seed", PROGRAMS)
-def test_no_answer_is_wrong(folder: Path, seed: int) -> None:
-    file = write(folder, "composed", seed, 0, text=program_of(seed))
+def test_no_answer_is_wrong(sanitized: Path, seed: int) -> None:
+    file = write(sanitized, "composed", seed, 0, text=program_of(seed))
     assert not list(all_wrong(file, N_RUNS if IS_DEEP else 40))
 
 

@@ -28,18 +28,16 @@ int main(int argc, char **argv) {
 
 
 @pytest.fixture
-def mutants(tmp_path: Path) -> Mutants:
-    if sanitizers() is None:
-        pytest.skip("neither clang nor gcc is installed: no sanitizers")
-    root = tmp_path / "source"
+def mutants(sanitized: Path) -> Mutants:
+    root = sanitized / "source"
     root.mkdir()
     (root / "filled.c").write_text(PROGRAM)
     words = ["cc", "-c", "filled.c", "-o", "filled.o"]
     entry = {"directory": str(root), "file": "filled.c", "arguments": words}
-    (tmp_path / "compile_commands.json").write_text(json.dumps([entry]))
-    copy = tmp_path / "copy"
+    (sanitized / "compile_commands.json").write_text(json.dumps([entry]))
+    copy = sanitized / "copy"
     copy.mkdir()
-    return Mutants(tmp_path / "compile_commands.json", [["x"]], copy)
+    return Mutants(sanitized / "compile_commands.json", [["x"]], copy)
 
 
 @pytest.mark.tools

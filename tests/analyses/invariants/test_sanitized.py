@@ -18,7 +18,6 @@ from .sanitized import (
     failures,
     idioms,
     is_called_safe,
-    sanitizers,
     variant,
     write,
     wrong,
@@ -27,22 +26,15 @@ from .sanitized import (
 SOME = list(idioms()) if IS_DEEP else ["mutual", "ring", "list_heap", "saturate", "cxx_virtual"]
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    if sanitizers() is None:
-        pytest.skip("neither clang nor gcc is installed: no sanitizers")
-    return tmp_path
-
-
 @pytest.mark.tools
 @pytest.mark.parametrize("name", SOME)
-def test_nothing_that_fails_is_called_safe(folder: Path, name: str) -> None:
-    assert not list(wrong(write(folder, name, 0, seed=1), N_RUNS if IS_DEEP else 40))
+def test_nothing_that_fails_is_called_safe(sanitized: Path, name: str) -> None:
+    assert not list(wrong(write(sanitized, name, 0, seed=1), N_RUNS if IS_DEEP else 40))
 
 
 @pytest.mark.tools
-def test_an_answer_that_calls_everything_safe_is_wrong(folder: Path) -> None:
-    file = write(folder, "shown", 0, seed=0, text="int main(void) {\n  return 10 / IN;\n}\n")
+def test_an_answer_that_calls_everything_safe_is_wrong(sanitized: Path) -> None:
+    file = write(sanitized, "shown", 0, seed=0, text="int main(void) {\n  return 10 / IN;\n}\n")
     found = {one for one in failures(build(file), file.name, N_RUNS).values() if one}
     assert {(one.line, *one.kinds) for one in found} == {(20, "division")}
     checks = load(file).invariants().checks
