@@ -79,6 +79,8 @@ class Invariants:
             neither reported nor worth a more precise domain.
         functions: names of functions to analyse, all that are not laid into others if none. Of
             whole programs, these are looked at again with all domains if no domain is named.
+        unroll: how many iterations of each loop, from the first on, are analysed one by one. Of
+            whole programs, functions are looked at again for that.
         wraps: whether signed overflow wraps around, as with `-fwrapv`; else it is checked, and
             assumed not to happen afterwards.
         time_s: seconds for each function; then the result of cheaper domains stands. 0: no limit.
@@ -91,6 +93,7 @@ class Invariants:
     domain: str = ""
     checks: tuple[str, ...] = ()
     functions: tuple[str, ...] = ()
+    unroll: int = 0
     wraps: bool = False
     time_s: float = 0.0
     whole_program: bool | None = None
@@ -102,6 +105,9 @@ class Invariants:
             message = f"there is no domain '{self.domain}'"
             note = did_you_mean(self.domain, DOMAINS)
             raise SourceError(None, "invariants/no-such-domain", message, note)
+        if self.unroll < 0:
+            message = f"loops cannot be unrolled {self.unroll} times"
+            raise SourceError(None, "invariants/bad-unroll", message, "give 0 or more")
         for one in self.checks:
             if one not in list(CheckKind):
                 message = f"there is no kind of check '{one}'"
@@ -178,8 +184,8 @@ class Invariants:
         names = [program.functions[row].name for row in rows]
         answers = [FunctionResult(name, domain=chosen, notes=run.notes(name)) for name in names]
         inside = set(rows)
-        again = SecondLook(run, DOMAINS[: DOMAINS.index(last) + 1], self.time_s)
-        if last != chosen:
+        again = SecondLook(run, DOMAINS[: DOMAINS.index(last) + 1], self.time_s, self.unroll)
+        if last != chosen or self.unroll:
             again.look(rows, self._is_wanted)
             for one in answers:
                 one.notes += again.notes.get(one.name, [])
@@ -274,7 +280,7 @@ class Invariants:
             domains = DOMAINS[: DOMAINS.index(self.domain or DOMAINS[-1]) + 1]
             judged = judge(
                 program, code, domains, lambda place: self._is_wanted(code.sites[place].kind),
-                self.time_s, deadline_s, is_limited=not self.domain,
+                self.time_s, deadline_s, is_limited=not self.domain, unroll=self.unroll,
             )  # fmt: skip
             answer.notes += judged.notes
             answer.runs, answer.domain = judged.runs, judged.domain

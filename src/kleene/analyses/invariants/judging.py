@@ -68,6 +68,7 @@ def judge(
     deadline_s: float,
     *,
     is_limited: bool = False,
+    unroll: int = 0,
 ) -> Judged:
     """Return the verdicts on the checks of a function.
 
@@ -79,6 +80,7 @@ def judge(
         time_s: how long it may take, as notes say it.
         deadline_s: when that is over.
         is_limited: whether states are not kept apart where that would take long.
+        unroll: how many iterations of each loop are kept apart.
     """
     found = Judged()
     templates: tuple[Form, ...] = ()
@@ -90,7 +92,7 @@ def judge(
         try:
             if domain == "relational":
                 templates = tuple(gauges(found.runs[-1]))
-            run = Run(code, plan_of(code, domain, templates), deadline_s, most)
+            run = Run(code, plan_of(code, domain, templates, unroll), deadline_s, most)
         except TooLongError:
             found.notes.append(_limited(code, domain))
             break

@@ -17,30 +17,32 @@ MOST_STATES = 16
 
 
 class Partitioned:
-    """Numbers by the values of flags; `None` as the key of all, where there were too many."""
+    """Numbers by the values of flags; the key `None` is that of all, if there were over `most`."""
 
-    __slots__ = ("states",)
+    __slots__ = ("most", "states")
 
-    def __init__(self, states: dict[Flags | None, Numbers]) -> None:
-        self.states = states
+    def __init__(self, states: dict[Flags | None, Numbers], most: int = MOST_STATES) -> None:
+        self.states, self.most = states, most
 
     @classmethod
-    def of(cls, found: Iterable[Numbers], flags: Sequence[int]) -> Partitioned:
+    def of(
+        cls, found: Iterable[Numbers], flags: Sequence[int], most: int = MOST_STATES
+    ) -> Partitioned:
         """Return the given numbers, joined where their flags agree."""
         states: dict[Flags | None, Numbers] = {}
         for one in found:
             key = tuple(_value(one, flag) for flag in flags)
             states[key] = one if key not in states else states[key].join(one)
-        return cls(states)._bounded()
+        return cls(states, most)._bounded()
 
     def _bounded(self) -> Partitioned:
-        if len(self.states) <= MOST_STATES and (None not in self.states or len(self.states) == 1):
+        if len(self.states) <= self.most and (None not in self.states or len(self.states) == 1):
             return self
         found = iter(self.states.values())
         whole = next(found)
         for one in found:
             whole = whole.join(one)
-        return Partitioned({None: whole})
+        return Partitioned({None: whole}, self.most)
 
     def is_bottom(self) -> bool:
         """Return whether no point is left."""
@@ -61,7 +63,7 @@ class Partitioned:
         made = dict(self.states)
         for key, one in other.states.items():
             made[key] = one if key not in made else made[key].join(one)
-        return Partitioned(made)._bounded()
+        return Partitioned(made, max(self.most, other.most))._bounded()
 
     def meet(self, other: Partitioned) -> Partitioned:
         """Return this: no meet is needed for fixed points."""
@@ -74,7 +76,7 @@ class Partitioned:
         made = dict(self.states)
         for key, one in other.states.items():
             made[key] = one if key not in made else made[key].widen(one, tuple(thresholds))
-        return Partitioned(made)._bounded()
+        return Partitioned(made, other.most)._bounded()
 
     def narrow(self, other: Partitioned) -> Partitioned:
         """Return what is between this and the smaller other."""
@@ -82,7 +84,7 @@ class Partitioned:
         for key, one in other.states.items():
             mine = self.states.get(key) or self.states.get(None)
             made[key] = one if mine is None or None in self.states else mine.narrow(one)
-        return Partitioned(made)._bounded()
+        return Partitioned(made, other.most)._bounded()
 
 
 def _value(numbers: Numbers, flag: int) -> int | None:

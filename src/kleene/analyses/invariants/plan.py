@@ -43,12 +43,16 @@ _MOST_VALUES = 4  # of a flag
 _MOST_FLAGS = 4
 _MOST_PREDICATES = 3  # of a loop
 _MOST_SPLITS = 2
+_MOST_THRESHOLDS = 16
+_MOST_BOUNDS = 8  # thresholds farther from 0, of one variable
 _MOST_FIRST = 6  # thresholds that are assigned outside of edges
 _MOST_WAYS = 3  # blocks that are kept apart by the way to them
 
 
-def plan_of(code: Code, domain: str, gauges: Sequence[Form] = ()) -> Plan:
+def plan_of(code: Code, domain: str, gauges: Sequence[Form] = (), unroll: int = 0) -> Plan:
     """Return how to run a function's code with one of the `DOMAINS`; `gauges` are templates, too.
+
+    In each domain, the first `unroll` iterations of every loop are kept apart inside of the loop.
 
     interval     intervals and residues, Booleans apart
     octagon      and octagons, one for each pack of variables that occur together
@@ -77,12 +81,18 @@ def plan_of(code: Code, domain: str, gauges: Sequence[Form] = ()) -> Plan:
         apart.by_predicates()
         apart.by_unknown_values()
         apart.by_ways()
+    flags = _flags(code, level >= 3, tuple(apart.own))
+    if unroll:
+        counts = apart.by_iterations(unroll)
+        flags = [(*known, *counts.get(block, ())) for block, known in enumerate(flags)]
     return Plan(
         layout,
-        _flags(code, level >= 3, tuple(apart.own)),
-        _thresholds(code),
+        flags,
+        _thresholds(code, with_far=level <= 1),
         marks=apart.marks,
         splits=apart.splits,
+        rounds=apart.rounds,
+        most_states=MOST_STATES * (unroll + 1),
     )
 
 
@@ -244,6 +254,7 @@ class _Apart:
         self.own: list[int] = []
         self.marks: dict[tuple[int, int], list[tuple[int, int]]] = {}
         self.splits: dict[tuple[int, int], list[tuple[int, Condition]]] = {}
+        self.rounds: dict[tuple[int, int], list[tuple[int, int]]] = {}
         self._pairs = sorted({(step.source, step.target) for step in code.steps})
         self._loops = {head: frozenset(blocks) for head, blocks in code.loops.items()}
 
@@ -261,6 +272,23 @@ class _Apart:
                 if target == head:
                     again = int(source in self._loops[head])
                     self.marks.setdefault((source, target), []).append((mark, again))
+
+    def by_iterations(self, most: int) -> dict[int, list[int]]:
+        """Count the iterations of each loop up to `most`; return, by block, the counts there.
+
+        Behind a loop its iterations are not told apart.
+        """
+        counts: dict[int, list[int]] = {}
+        for head, blocks in self._loops.items():
+            count = self._new(Kind(32, True))
+            for block in blocks:
+                counts.setdefault(block, []).append(count)
+            for source, target in self._pairs:
+                if target == head and source in blocks:
+                    self.rounds.setdefault((source, target), []).append((count, most))
+                elif target == head:
+                    self.marks.setdefault((source, target), []).append((count, 0))
+        return counts
 
     def by_predicates(self) -> None:
         """Tell states apart where a loop begins, by conditions that are tested inside."""
@@ -349,21 +377,30 @@ def _atoms(condition: Condition) -> Iterator[Relation]:
         yield from _atoms(condition.left)
 
 
-def _thresholds(code: Code) -> tuple[int, ...]:
-    """Return the numbers that the program compares with or assigns, and their neighbours."""
+def _thresholds(code: Code, *, with_far: bool) -> tuple[int, ...]:
+    """Return the numbers that the program compares with or assigns, and their neighbours.
+
+    Those near 0 are first: each may cost an iteration. The domains for which an iteration is cheap
+    get the bounds of single variables that are left out by that, too, as `n < 4096`.
+    """
     found: set[int] = {0, 1, -1}
 
     def add(number: int) -> None:
         found.update((number - 1, number, number + 1))
 
     ranks: set[int] = set()
+    bounds: set[int] = set()
     for condition in conditions(code):
+        for one in _atoms(condition):
+            if one.sign == "le" and len(one.form.terms) == 1:
+                bound = -one.form.constant // one.form.terms[0][1]
+                bounds.update((bound, bound + 1))  # x < n, and n itself for x + 1
         for form in forms_of(condition):
             if form.terms and code.kinds[form.keys[0]].format is not None:
                 if len(form.terms) == 1:
                     ranks.update((-form.constant * form.terms[0][1], form.constant))
             elif form.terms:
-                divisor = abs(form.terms[0][1]) if len(form.terms) == 1 else 1
+                divisor = form.terms[0][1] if len(form.terms) == 1 else 1
                 add(-form.constant // divisor)
                 add(form.constant // divisor)
     for step in code.steps:
@@ -378,9 +415,11 @@ def _thresholds(code: Code) -> tuple[int, ...]:
         for one in operations
         if isinstance(one, Assign) and not one.form.terms and code.kinds[one.target] != BOOL
     }
-    return tuple(sorted({*_some(found), *_some(ranks), *_some(first, _MOST_FIRST)}))
+    near = _some(found)
+    far = _some(bounds.difference(near), _MOST_BOUNDS if with_far else 0)
+    return tuple(sorted({*near, *far, *_some(ranks), *_some(first, _MOST_FIRST)}))
 
 
-def _some(numbers: Iterable[int], most: int = 16) -> list[int]:
+def _some(numbers: Iterable[int], most: int = _MOST_THRESHOLDS) -> list[int]:
     """Return the numbers that are nearest to 0, if there are too many."""
     return sorted(numbers, key=abs)[:most]

@@ -14,7 +14,7 @@ from kleene.analyses.invariants.expressions import Always, Condition, negation
 from kleene.analyses.invariants.layout import Layout
 from kleene.analyses.invariants.numbers import Numbers
 from kleene.analyses.invariants.operations import Check
-from kleene.analyses.invariants.partition import BOTTOM, Flags, Partitioned
+from kleene.analyses.invariants.partition import BOTTOM, MOST_STATES, Flags, Partitioned
 from kleene.analyses.invariants.transfer import always, assume, forget, set_all, set_range
 from kleene.graphs import Graph
 from kleene.solvers.fixpoint import Forward, Strategy, solve
@@ -40,6 +40,9 @@ class Plan:
         marks: variables of the analysis' own that an edge, source and target, sets to a number.
         splits: variables of the analysis' own that are 1 behind an edge where a condition holds,
             and 0 where it does not.
+        rounds: variables of the analysis' own that an edge back to a loop's head adds 1 to, and
+            the number at which they stay.
+        most_states: how many states are kept apart at a block, at most.
     """
 
     layout: Layout
@@ -49,6 +52,8 @@ class Plan:
     narrowing: int = 2
     marks: dict[tuple[int, int], list[tuple[int, int]]] = field(default_factory=dict)
     splits: dict[tuple[int, int], list[tuple[int, Condition]]] = field(default_factory=dict)
+    rounds: dict[tuple[int, int], list[tuple[int, int]]] = field(default_factory=dict)
+    most_states: int = MOST_STATES
 
 
 class Run:
@@ -69,7 +74,7 @@ class Run:
         ends = zip(sources.tolist(), targets.tolist(), strict=True)
         self._steps = [pairs[pair] for pair in ends]
         self.n_executed = 0  # blocks and operations, until all was stable
-        first = Partitioned({(): Numbers(plan.layout)})
+        first = Partitioned({(): Numbers(plan.layout)}, plan.most_states)
         strategy = Strategy(plan.delay, plan.thresholds, plan.narrowing)
         solution = solve(Forward(self.graph, self, {0: first}, BOTTOM), strategy)
         self.values: list[Partitioned] = list(solution.values)
@@ -94,13 +99,13 @@ class Run:
                     break
             else:
                 found[(place,)] = made
-        return Partitioned(found)
+        return Partitioned(found, self.plan.most_states)
 
     def along(self, edge: int, after: Partitioned) -> Partitioned:
         """Return what holds behind an edge."""
         steps = self._steps[edge]
         found = [made for step in steps for numbers in after for made in self._step(step, numbers)]
-        return Partitioned.of(found, self.plan.flags[steps[0].target])
+        return Partitioned.of(found, self.plan.flags[steps[0].target], self.plan.most_states)
 
     def _step(self, step: Step, numbers: Numbers) -> Iterator[Numbers]:
         made = numbers.copy()
@@ -124,6 +129,9 @@ class Run:
                 continue
             for mark, number in self.plan.marks.get((step.source, step.target), ()):
                 set_range(state, mark, (number, number))
+            for mark, most in self.plan.rounds.get((step.source, step.target), ()):
+                low, high = (min(one + 1, most) for one in state.range(mark))
+                set_range(state, mark, (low, high))
             if step.dead:
                 forget(state, list(step.dead))
             if not state.is_empty:

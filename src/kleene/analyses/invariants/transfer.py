@@ -147,8 +147,9 @@ def set_templates(numbers: Numbers, key: int) -> None:
 def set_all(numbers: Numbers, assignments: tuple[tuple[int, Form], ...]) -> None:
     """Set several variables at once, one after the other: no form uses a variable set before.
 
-    Templates come first, while their variables are as before: t = e(x) becomes e(σ(x)), which is
-    often t plus something short.
+    Spare variables are the exception: they keep what another one was (`x, y = y, x`). Templates
+    come first, while their variables are as before: t = e(x) becomes e(σ(x)), which is often t plus
+    something short.
     """
     before, layout = numbers.copy(), numbers.layout
     sources = dict(assignments)
@@ -161,7 +162,9 @@ def set_all(numbers: Numbers, assignments: tuple[tuple[int, Form], ...]) -> None
         if numbers.is_empty:
             return
     left: Templates | None = frozenset() if changed else None
-    for key, form in assignments:
+    for place, (key, form) in enumerate(assignments):
         numbers.assign(key, form, before, left)
         if numbers.is_empty:
             return
+        if any(key in other.keys for _, other in assignments[place + 1 :]):
+            before.assign(key, form)

@@ -53,6 +53,15 @@ def run(
             show_default="predicates; for whole programs octagon",
         ),
     ] = "",
+    unroll: Annotated[
+        int,
+        option(
+            "--unroll",
+            metavar="N",
+            min=0,
+            help="Analyse the first N iterations of each loop one by one.",
+        ),
+    ] = 0,
     whole_program: Annotated[
         bool | None,
         option(
@@ -122,6 +131,7 @@ def run(
         domain=domain,
         checks=tuple(kinds),
         functions=tuple(functions or ()),
+        unroll=unroll,
         wraps=wraps,
         time_s=time_s,
         whole_program=whole_program,

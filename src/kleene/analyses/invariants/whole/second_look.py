@@ -87,8 +87,11 @@ class SecondLook:
         domains: by function, the last domain that was run.
     """
 
-    def __init__(self, run: WholeRun, domains: Iterable[str], time_s: float) -> None:
+    def __init__(
+        self, run: WholeRun, domains: Iterable[str], time_s: float, unroll: int = 0
+    ) -> None:
         self._run, self._domains, self._time_s = run, tuple(domains), time_s or _TIME_S
+        self._unroll = unroll
         self._program = run.context.program
         self.answers: dict[int, SecondAnswer] = {}
         self.notes: dict[str, list[str]] = {}
@@ -121,8 +124,9 @@ class SecondLook:
         sites = self._sites(code, checks)
         asked = {place for places in sites.values() for place in places}
         judged = judge(
-            self._program, code, self._domains, asked.__contains__, self._time_s, deadline_s
-        )
+            self._program, code, self._domains, asked.__contains__, self._time_s, deadline_s,
+            unroll=self._unroll,
+        )  # fmt: skip
         self.notes[name] += judged.notes
         self.domains[name] = judged.domain
         for check, places in sites.items():
