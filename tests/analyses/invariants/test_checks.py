@@ -88,7 +88,7 @@ def test_uses_behind_the_end_of_a_scope() -> None:
     said = re.findall("expect:.*(?:fails always|may fail) freed", file.read_text())
     assert len(freed) == len(said)
     assert not any("locals live until" in one for one in result.assumed)
-    assert any("the same one in each of its rounds" in one for one in result.assumed)
+    assert any("the same one in each of its iterations" in one for one in result.assumed)
 
 
 def test_locals_of_an_inlined_function_are_not_used_behind_it(tmp_path: Path) -> None:

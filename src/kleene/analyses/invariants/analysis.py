@@ -58,7 +58,7 @@ _UNSCOPED = (
     "locals live until their function returns, unless the compiler marks the end of their scope, as"
     " it does for C++ and optimised code"
 )
-_SAME_LOCAL = "a local of a loop's body is the same one in each of its rounds"
+_SAME_LOCAL = "a local of a loop's body is the same one in each of its iterations"
 _STAYS = "memory from outside lives as long as it is used"
 _NO_RACES = "threads and signal handlers free no memory that others use meanwhile"
 
@@ -77,7 +77,7 @@ class Invariants:
             octagons.
         checks: kinds of checks that are wanted, all but dead code if none is named; others are
             neither reported nor worth a more precise domain.
-        functions: names of functions to analyse, all that are not laid into others if none. Of
+        functions: names of functions to analyse, all that are not inlined into others if none. Of
             whole programs, these are looked at again with all domains if no domain is named.
         unroll: how many iterations of each loop, from the first on, are analysed one by one. Of
             whole programs, functions are looked at again for that.
@@ -86,7 +86,7 @@ class Invariants:
         time_s: seconds for each function; then the result of cheaper domains stands. 0: no limit.
             Of whole programs, these are counted as steps of octagons, on any machine alike.
         whole_program: whether all functions are looked at together, every fact about a value for
-            all calls alike (intervals and octagons only); else each by itself with callees laid in.
+            all calls alike (intervals and octagons only); else each by itself with callees inlined.
             None: together if the program has more than 3,000 instructions and no function is named.
     """
 
@@ -237,7 +237,7 @@ class Invariants:
     # Functions
 
     def _roots(self, program: Program) -> list[int]:
-        """Return the functions to analyse on their own: those that are not laid into others.
+        """Return the functions to analyse on their own: those that are not inlined into others.
 
         These are `main`, functions that nobody calls by name, and those that others may call: by
         pointer, or, without a `main`, from outside.
@@ -254,8 +254,8 @@ class Invariants:
             value = int(program.function_table.value[row])
             linkage, flags = program.globals.linkage[value], int(program.globals.flags[value])
             is_hidden = has_main or linkage in (Linkage.INTERNAL, Linkage.PRIVATE)
-            is_laid_in = bool(callers[row] - {row}) and is_hidden
-            if row not in roots and (not is_laid_in or flags & GlobalFlag.ADDRESS_TAKEN):
+            is_inlined = bool(callers[row] - {row}) and is_hidden
+            if row not in roots and (not is_inlined or flags & GlobalFlag.ADDRESS_TAKEN):
                 roots.append(row)
         return _with_the_rest(defined, roots, callers)
 
@@ -266,7 +266,7 @@ class Invariants:
         verdicts: dict[Site, tuple[Verdict, str, str]],
         losses: dict[Site, str],
     ) -> tuple[FunctionResult, list[int]]:
-        """Return the answer for a function, and functions it calls that are not laid in."""
+        """Return the answer for a function, and functions it calls that are not inlined."""
         deadline_s = perf_counter() + self.time_s if self.time_s else inf
         answer = FunctionResult(program.functions[function].name)
         flat = lower(program, function, wraps=self.wraps)
@@ -371,7 +371,7 @@ def _twins(sites: list[Site]) -> dict[int, int]:
 def reached_blocks(answers: list[FunctionResult], *, roots_only: bool) -> dict[int, bool]:
     """Return of blocks whether a run may come there, on some chain of calls.
 
-    Of what was laid into roots that were named, other chains are not known.
+    Of what was inlined into roots that were named, other chains are not known.
     """
     reached: dict[int, bool] = {}
     for answer in answers:

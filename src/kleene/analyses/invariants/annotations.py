@@ -45,7 +45,7 @@ class Invariant:
         line: of the statement, from 1.
         column: of the statement, from 1.
         function: that it stands in.
-        is_loop: whether the statement is a loop, and this holds before each of its rounds.
+        is_loop: whether the statement is a loop, and this holds before each of its iterations.
         cases: of these one holds, each a list of constraints in C.
     """
 
@@ -96,7 +96,7 @@ class Annotations:
         return self._shapes[file]
 
     def _at(self, file: str, place: Place) -> Iterator[Invariant]:
-        """Yield what holds in front of a statement on all ways there, and before rounds of a loop.
+        """Yield what holds in front of a statement on all paths, and before iterations of a loop.
 
         Nothing where some way has nothing to say, or they have too many different things.
         """
@@ -127,9 +127,9 @@ class Annotations:
             yield Invariant(file, place.line, place.column, name, is_loop, tuple(cases))
 
     def _of_whole(self, file: str, place: Place) -> Iterator[Invariant]:
-        """Yield what holds in front of a statement of a whole program, and before rounds of a loop.
+        """Yield what holds in front of a statement, or before iterations, in a whole program.
 
-        A loop is one of whose blocks begins all rounds, and is the first one of its line.
+        A loop is one of whose blocks begins all iterations, and is the first one of its line.
         """
         assert self._result.whole is not None
         program, (offsets, sources) = self._program, self._program.predecessors

@@ -8,8 +8,8 @@ a block, no run does.
 
 Around a loop, with head h and body B: a run that comes to h for the last time with R
 
-    has come in with R, if it goes round no more;
-    or has gone round: then some way ends with R at h, from h or from where B was come in to; and
+    has come in with R, if it iterates no more;
+    or has iterated: then some way ends with R at h, from h or from where B was come in to; and
     when it came in, the conditions of R held that have no variable which B changes.
 
 Bourdoncle's weak topological order gives heads, so that every cycle has one and walks end. A jump
@@ -180,10 +180,10 @@ class Backward:
         steps = self._into.get(block, [])
         inside = self._loops.get(block, frozenset())
         entries = [one for one in steps if one.source not in inside]
-        rounds = [one for one in steps if one.source in inside]
+        back_edges = [one for one in steps if one.source in inside]
         if any(self._comes_along(one, conditions, stop) for one in entries):
             return True
-        if not any(self._comes_along(one, conditions, block) for one in rounds):
+        if not any(self._comes_along(one, conditions, block) for one in back_edges):
             return False
         kept = _without(conditions, self._changed[block])
         return self._is_possible(self._run.values[block], kept) and any(

@@ -70,7 +70,7 @@ class Code:
         steps: the edges of all blocks.
         live: the variables that are needed where a block begins.
         number: the variable of each key.
-        reaching: of functions laid in, by row, the values that the source's variables have.
+        reaching: of inlined functions, by row, the values that the source's variables have.
     """
 
     flat: FlatFunction

@@ -1,4 +1,4 @@
-"""A function as the analysis runs it: blocks of operations, callees laid into their callers.
+"""A function as the analysis runs it: blocks of operations, callees inlined into their callers.
 
 Variables are still keys here: `Base` for a value of the IR in one context of calls, `Cell` for
 bytes of an object in memory. `compile.py` numbers them.
@@ -70,9 +70,9 @@ class Block:
     """Operations, the instruction (context and row) that each came from, and where control goes.
 
     Attributes:
-        context: the chain of calls that it was laid in for.
+        context: the chain of calls that it was inlined for.
         row: the block of the program that it is, or a part of.
-        first: the first instruction of the part. A call that is laid in ends a part, and the next
+        first: the first instruction of the part. A call that is inlined ends a part, and the next
             instruction begins another one.
     """
 
@@ -92,7 +92,7 @@ class Object:
         name: what it is called.
         size: in bytes, if that is known.
         is_single: whether there is at most one at any time, so that a store replaces its content.
-        is_global: whether functions that are not laid in can reach it by name.
+        is_global: whether functions that are not inlined can reach it by name.
         value: the global's value id, or -1.
         is_constant: whether it holds its initializer as long as the program runs.
         base: the value that is the address of a local or of what a call allocates.
@@ -111,7 +111,7 @@ class Object:
 
 
 class Site(NamedTuple):
-    """A check that the program needs, wherever its instruction is laid in."""
+    """A check that the program needs, wherever its instruction is inlined."""
 
     kind: CheckKind
     instruction: int
@@ -153,14 +153,14 @@ class Unwritten(Operation):
 
 @dataclass(frozen=True)
 class Escape(Operation):
-    """Code that is not laid in: it may write to all that it can reach, or to everything."""
+    """Code that is not inlined: it may write to all that it can reach, or to everything."""
 
     everything: bool = False
 
 
 @dataclass
 class FlatFunction:
-    """A function with its callees laid in.
+    """A function with its callees inlined.
 
     Attributes:
         blocks: the first is the entry.
@@ -168,11 +168,11 @@ class FlatFunction:
         objects: storage that it uses.
         sites: the checks in it.
         reasons: why a check cannot be proved, by its place among these, where no constraint would.
-        contexts: for each the function (row) laid in, its call's instruction, and the caller's
+        contexts: for each the function (row) inlined, its call's instruction, and the caller's
             context; -1 and -1 of the root.
         notes: what was not followed, as sentences.
         expressions: what values of the IR are, as far as they are followed.
-        not_followed: functions (rows) that are called somewhere and not laid in there.
+        not_followed: functions (rows) that are called somewhere and not inlined there.
         cases: blocks that are one instruction each time, for one of several objects each.
         refused: why nothing can be said of the function; empty if something can.
     """

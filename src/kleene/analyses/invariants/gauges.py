@@ -1,13 +1,13 @@
-"""Templates from what the rounds of loops add: x grows by l to u while a counter grows by c.
+"""Templates from what iterations of loops add: x grows by l to u while a counter grows by c.
 
-Venet, "The gauge domain: scalable analysis of linear inequality invariants", 2012. Where each round
-of a loop adds c to a counter i, and between l and u to x, then c*x - u*i does not grow, and c*x -
-l*i does not shrink. These forms become templates, which octagons bound like any other variable; so
-a guess here that is wrong costs time, and no more. For a loop inside another, whose counter j
-moves in a range of r, the outer loop's rounds add up to m = r*u/c to x: x - m*i, and x - m*i - u*j
-in the inner loop.
+Venet, "The gauge domain: scalable analysis of linear inequality invariants", 2012. Where each
+iteration of a loop adds c to a counter i, and between l and u to x, then c*x - u*i does not grow,
+and c*x - l*i does not shrink. These forms become templates, which octagons bound like any other
+variable; so a guess here that is wrong costs time, and no more. For a loop inside another, whose
+counter j moves in a range of r, the outer loop's iterations add up to m = r*u/c to x: x - m*i, and
+x - m*i - u*j in the inner loop.
 
-What one round adds is found by a pass over the loop's blocks, in an order in which all but the
+What one iteration adds is found by a pass over the loop's blocks, in an order in which all but the
 edges back lead onwards: bounds of what was added on any way to a block. What one edge adds is
 worth templates of its own: of what is counted under a condition, as in `if (v > 0) s += v, n++;`.
 """
@@ -24,19 +24,19 @@ from kleene.analyses.invariants.operations import Assign, Choose, Havoc, Operati
 from kleene.analyses.invariants.solve import Run
 from kleene.analyses.invariants.transfer import assume
 
-_LARGEST = 1 << 20  # what a round may add, to be worth a template
+_LARGEST = 1 << 20  # what an iteration may add, to be worth a template
 _Added = dict[int, Range | None]  # to each variable that changes; None where it is set otherwise
 _NOTHING: Range = (0, 0)
 
 
 def gauges(run: Run) -> Iterator[Form]:
-    """Yield forms that the loops of a function keep within bounds, by what each round adds."""
+    """Yield forms that the loops of a function keep within bounds, by what each iteration adds."""
     loops = run.code.loops
-    rounds = {head: _Rounds(run, blocks, loops) for head, blocks in loops.items()}
-    added = {head: one.added(head) for head, one in rounds.items()}
+    iterations = {head: _Iterations(run, blocks, loops) for head, blocks in loops.items()}
+    added = {head: one.added(head) for head, one in iterations.items()}
     for head, found in added.items():
         yield from _of_loop(found)
-        for edge in rounds[head].edges:
+        for edge in iterations[head].edges:
             yield from _of_loop(edge)
         for inner in loops[head]:
             if inner != head and inner in loops:
@@ -44,7 +44,7 @@ def gauges(run: Run) -> Iterator[Form]:
 
 
 def _of_loop(added: _Added) -> Iterator[Form]:
-    """Yield the templates of what is added in one round, or by one edge of it."""
+    """Yield the templates of what is added in one iteration, or by one edge of it."""
     counters = _counters(added)
     for x, ends in added.items():
         if ends is None or ends[0] == ends[1]:
@@ -73,7 +73,7 @@ def _of_nest(run: Run, outer: _Added, inner: _Added, head: int) -> Iterator[Form
 
 
 def _counters(added: _Added) -> list[tuple[int, int]]:
-    """Return the variables to which every round adds the same number, and that."""
+    """Return the variables to which every iteration adds the same number, and that."""
     return [
         (key, ends[0])
         for key, ends in added.items()
@@ -96,8 +96,8 @@ def _span(run: Run, block: int, key: int) -> int:
     return max(high for _, high in ranges) - min(low for low, _ in ranges)
 
 
-class _Rounds:
-    """What a round of a loop adds to variables, from the first block of it to each other one."""
+class _Iterations:
+    """What an iteration of a loop adds to variables, from its first block to each other one."""
 
     def __init__(
         self, run: Run, blocks: tuple[int, ...], loops: dict[int, tuple[int, ...]]
@@ -113,7 +113,7 @@ class _Rounds:
                 self._steps[step.source].append(step)
 
     def added(self, head: int) -> _Added:
-        """Return what a whole round adds to what it changes."""
+        """Return what a whole iteration adds to what it changes."""
         total: dict[int, _Added] = {head: {}}
         back: _Added | None = None
         for block in self._blocks:

@@ -1,6 +1,6 @@
-"""From the IR to a `FlatFunction`: operations, edges, checks, callees laid in where called.
+"""From the IR to a `FlatFunction`: operations, edges, checks, callees inlined where called.
 
-A callee is laid in once for each chain of calls that leads to it from the root, as long as it does
+A callee is inlined once for each chain of calls that leads to it from the root, as long as it does
 not call itself and there is room; its arguments are then expressions of its caller. Any other call
 returns any value, and writes to all that it can reach.
 """
@@ -53,7 +53,7 @@ from kleene.ir.codes import (
     ValueKind,
 )
 
-_MOST_BLOCKS = 400  # of a function with its callees; further calls are not laid in
+_MOST_BLOCKS = 400  # of a function with its callees; further calls are not inlined
 _DEEPEST = 12
 
 
@@ -65,7 +65,7 @@ def lower(
     follows_calls: bool = True,
     outside: Outside | None = None,
 ) -> FlatFunction:
-    """Return a function with its callees laid in.
+    """Return a function with its callees inlined.
 
     Args:
         program: where it is from.
@@ -163,7 +163,7 @@ class _FunctionLowering:
         call: int,
         back: tuple[Block, int, Base | None] | None,
     ) -> None:
-        """Lay in a function; `back` says who called, where it goes on, what takes the result."""
+        """Inline a function; `back` says who called, where it goes on, what takes the result."""
         context = len(self._values.contexts)
         self._values.contexts.append(Context(function, arguments, (*stack, function)))
         self.flat.contexts.append((function, call, -1 if back is None else back[0].context))
@@ -414,7 +414,7 @@ class _FunctionLowering:
         return bool(first < end)
 
     def _callee(self, callee: int, n_arguments: int, context: int) -> int | None:
-        """Return the function to lay in for a call, if it is one."""
+        """Return the function to inline for a call, if it is one."""
         program = self._program
         if callee >= len(program.globals) or (row := int(program.globals.function[callee])) < 0:
             return None

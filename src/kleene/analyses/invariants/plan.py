@@ -91,7 +91,7 @@ def plan_of(code: Code, domain: str, gauges: Sequence[Form] = (), unroll: int = 
         _thresholds(code, with_far=level <= 1),
         marks=apart.marks,
         splits=apart.splits,
-        rounds=apart.rounds,
+        iterations=apart.iterations,
         most_states=MOST_STATES * (unroll + 1),
     )
 
@@ -254,7 +254,7 @@ class _Apart:
         self.own: list[int] = []
         self.marks: dict[tuple[int, int], list[tuple[int, int]]] = {}
         self.splits: dict[tuple[int, int], list[tuple[int, Condition]]] = {}
-        self.rounds: dict[tuple[int, int], list[tuple[int, int]]] = {}
+        self.iterations: dict[tuple[int, int], list[tuple[int, int]]] = {}
         self._pairs = sorted({(step.source, step.target) for step in code.steps})
         self._loops = {head: frozenset(blocks) for head, blocks in code.loops.items()}
 
@@ -265,7 +265,7 @@ class _Apart:
         return self.own[-1]
 
     def by_first_rounds(self) -> None:
-        """Tell the first round of each of some loops from the others."""
+        """Tell the first iteration of each of some loops from the others."""
         for head in list(self._loops)[:_MOST_MARKS]:
             mark = self._new()
             for source, target in self._pairs:
@@ -285,7 +285,7 @@ class _Apart:
                 counts.setdefault(block, []).append(count)
             for source, target in self._pairs:
                 if target == head and source in blocks:
-                    self.rounds.setdefault((source, target), []).append((count, most))
+                    self.iterations.setdefault((source, target), []).append((count, most))
                 elif target == head:
                     self.marks.setdefault((source, target), []).append((count, 0))
         return counts

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class FunctionResult:
-    """The answer for one function and what was laid into it.
+    """The answer for one function and what was inlined into it.
 
     Attributes:
         name: of the function.

@@ -40,7 +40,7 @@ class Plan:
         marks: variables of the analysis' own that an edge, source and target, sets to a number.
         splits: variables of the analysis' own that are 1 behind an edge where a condition holds,
             and 0 where it does not.
-        rounds: variables of the analysis' own that an edge back to a loop's head adds 1 to, and
+        iterations: variables of the analysis' own that an edge back to a loop's head adds 1 to, and
             the number at which they stay.
         most_states: how many states are kept apart at a block, at most.
     """
@@ -52,7 +52,7 @@ class Plan:
     narrowing: int = 2
     marks: dict[tuple[int, int], list[tuple[int, int]]] = field(default_factory=dict)
     splits: dict[tuple[int, int], list[tuple[int, Condition]]] = field(default_factory=dict)
-    rounds: dict[tuple[int, int], list[tuple[int, int]]] = field(default_factory=dict)
+    iterations: dict[tuple[int, int], list[tuple[int, int]]] = field(default_factory=dict)
     most_states: int = MOST_STATES
 
 
@@ -129,7 +129,7 @@ class Run:
                 continue
             for mark, number in self.plan.marks.get((step.source, step.target), ()):
                 set_range(state, mark, (number, number))
-            for mark, most in self.plan.rounds.get((step.source, step.target), ()):
+            for mark, most in self.plan.iterations.get((step.source, step.target), ()):
                 low, high = (min(one + 1, most) for one in state.range(mark))
                 set_range(state, mark, (low, high))
             if step.dead:

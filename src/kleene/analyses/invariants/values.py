@@ -50,7 +50,7 @@ Expression = Form | Condition | Address | None  # None: nothing is known
 
 
 class Context(NamedTuple):
-    """A function laid in: its arguments are expressions of the caller; of the root, variables."""
+    """A function inlined: its arguments are expressions of the caller; of the root, variables."""
 
     function: int
     arguments: list[Expression] | None

@@ -1,6 +1,6 @@
 """Whole programs: facts on values, found for all functions at once, decide checks.
 
-Where a program is too large to be interpreted function by function with callees laid in, values are
+Where a program is too large to be interpreted function by function with callees inlined, values are
 followed sparsely: a fact belongs to a name and not to a point, calls are joined over all callers,
 memory is cells by points-to (`analyses.dataflow`). Nothing here grows with calls of calls.
 """
@@ -177,7 +177,7 @@ def _given_up(
     reasons = dict(packs.left_out)
     is_short = solution.n_evaluations < octagon_flow.VISITS * packs.problem.n_nodes + 16
     for pack in np.flatnonzero(solution.is_given_up).tolist():
-        why = TOO_LONG if is_short[pack] else "too many rounds were needed"
+        why = TOO_LONG if is_short[pack] else "too many iterations were needed"
         reasons[packs.function[pack]] = why
     found = {}
     for function, why in reasons.items():

@@ -168,7 +168,7 @@ class Events:
             yield Event(RETURNS, sources=sources, row=row)
 
     def _start(self, value: int, number: int) -> Iterator[Event]:
-        """Begin with new storage; that of the round before of a loop is not followed any more."""
+        """Begin with new storage; that of a loop's iteration before is not followed any more."""
         if value >= self._first and self._origins.may_repeat(value - self._first):
             for one in self._origins.of[value]:
                 yield Event(LOOKS, mask=1 << one)

@@ -209,7 +209,7 @@ class Contents:
 
     def _solve(self) -> None:
         waiting = set(self.functions)
-        while waiting:  # in rounds: what is handed on anywhere is known to all in the next one
+        while waiting:  # in iterations: what is handed on anywhere is known to all in the next one
             changed: set[int] = set()
             for row in sorted(waiting):
                 changed |= self.functions[row].run()

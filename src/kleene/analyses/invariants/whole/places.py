@@ -53,7 +53,7 @@ class PlaceFacts:
     def variables(self, instruction: int) -> Iterator[tuple[str, int]]:
         """Yield the variables that have values of their own in front of an instruction.
 
-        The value was computed on every way there: in the first round of a loop, a variable that
+        The value was computed on every way there: in the first iteration of a loop, a variable that
         is set in its body may have none yet.
         """
         program = self._program

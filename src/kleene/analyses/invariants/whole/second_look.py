@@ -3,8 +3,8 @@
 The first look has one fact for each name, and octagons of six values. What it leaves open is asked
 again of each function by itself, as in `analysis.py`: with remainders, equalities, partitions and
 predicates, and paths walked backward from what may fail. What the function gets from outside is
-what the first look has found: its arguments, what it reads, results of calls. Callees are not laid
-in (that took 12 times as long on GNU dc, and proved 14 checks more of 1,327).
+what the first look has found: its arguments, what it reads, results of calls. Callees are not
+inlined (that took 12 times as long on GNU dc, and proved 14 checks more of 1,327).
 
 Why that is sound. A run is followed up to the first check that fails; signed overflow is a check,
 too. Until then all facts of the first look hold: each is one of a name, in all calls. By induction
@@ -19,7 +19,7 @@ So where the first failing check of a run stands, the state in front of it is al
 look calls that check safe. What the analysis of a function by itself supposes of its callers is not
 supposed here: that pointers point into their objects is what the first look says of their offsets
 (`bytes_before`) and rooms; a size or a string that a parameter is guessed to have is left out;
-and checks of unwritten and freed storage are not asked again, since a call that is not laid in
+and checks of unwritten and freed storage are not asked again, since a call that is not inlined
 counts as writing all it is handed, and as freeing nothing if its body is not known.
 """
 
