@@ -236,9 +236,10 @@ class _Passing:
         """Add what a solution asks for; return whether that is anything new."""
         n_before = len(self._origin), len(self._plain)
         tables = _Tables(self._system.problem, solution)
+        done: set[tuple[int, int, int]] = set()
         for call in self._calls:
             if call not in self._plain:
-                self._extend(call, tables)
+                self._extend(call, tables, done)
         for adjustment in self._adjustments:
             if adjustment not in self._plain:
                 self._adjust(adjustment, tables)
@@ -286,7 +287,10 @@ class _Passing:
             for part in self._parts.reached(o, adjustment, tables):
                 self._origin.setdefault((destination, part), origin)
 
-    def _extend(self, call: VirtualCall, tables: _Tables) -> None:
+    def _extend(
+        self, call: VirtualCall, tables: _Tables, done: set[tuple[int, int, int]]
+    ) -> None:
+        """Pass the objects of a call; `done` has what was passed to functions and formals."""
         p = self._system.problem
         receiver = int(p.actuals[p.actual_offsets[call.rule] + call.place])
         passed = tables.passed(receiver, call.table, call.amount)
@@ -298,7 +302,8 @@ class _Passing:
             formals = p.formals[p.formal_offsets[function] : p.formal_offsets[function + 1]]
             rest = p.function_rest[function]
             formal = int(formals[call.place] if call.place < len(formals) else rest)
-            if formal >= 0:
+            if formal >= 0 and (id(passed), function, formal) not in done:
+                done.add((id(passed), function, formal))  # `tables` keeps it, so no other has its id
                 for o in passed.get(function, ()):
                     self._origin.setdefault((formal, o), origin)
 
@@ -318,22 +323,26 @@ class _Tables:
         self._functions_in = cache(self._functions_of_row)
         self._at_slot = cache(self._functions_at_slot)
         self._reached = cache(self._functions_of)
+        self._passed = cache(self._passed_from)
 
     def passed(self, receiver: int, table: int, amount: int) -> dict[int, list[int]] | None:
         """Return for each function the objects that are passed to it; None if that is unknown."""
         if self.unknown[receiver]:
             return None
+        read = int(self.row_of[table]) if table >= 0 else -1
+        return self._passed(int(self.row_of[receiver]), read, amount)
+
+    def _passed_from(self, row: int, read: int, amount: int) -> dict[int, list[int]] | None:
         found: dict[int, list[int]] = defaultdict(list)
         by_allocation: dict[int, set[int]] = defaultdict(set)
         inside = []  # locations with unknown offset
-        for o in self.objects_in(int(self.row_of[receiver])):
+        for o in self.objects_in(row):
             contents = self.contents[o]
             if contents < 0:
                 inside.append(o)
                 continue
             functions = None
             if not self.unknown[contents]:
-                read = int(self.row_of[table]) if table >= 0 else -1
                 functions = self._reached(int(self.row_of[contents]), read, amount)
             if functions is None:
                 return None

@@ -242,6 +242,7 @@ class _Function(States[Event]):
             self._places.append(place)
             place += self._widths[-1] + 1
         self._every = (1 << place) - 1
+        self._seen: dict[int, int] = {}  # by what was looked at: all states then, met
         self._begin(owner.origins.flow, events.by_block)
 
     # Masks
@@ -352,14 +353,24 @@ class _Function(States[Event]):
         return changed
 
     def _looked_at(self, state: int, event: Event) -> set[int]:
-        """Let others read what they know; return those for whom something has changed."""
+        """Let others read what they know; return those for whom something has changed.
+
+        That takes away what a state has not, so only what all states before had can be news.
+        """
         changed: set[int] = set()
         looked = event.mask if event.row < 0 else self._owner.reading.by_call[event.row]
-        for number, allocations in self._handed if looked else ():
-            mask = self._of(state, self._public[number])
-            for one in allocations if mask != ALL else ():
-                if looked >> one & 1:
-                    changed.update(*self._owner.escape(one, mask))
+        seen = self._seen.get(looked, self._every)
+        news = seen & ~state
+        if not looked or not news:
+            return changed
+        self._seen[looked] = seen & state
+        for number, allocations in self._handed:
+            public = self._public[number]
+            if news >> self._places[public] & (2 << self._widths[public]) - 1:
+                mask = self._of(state, public)
+                for one in allocations:
+                    if looked >> one & 1:
+                        changed.update(*self._owner.escape(one, mask))
         return changed
 
     def _returns(self, event: Event, state: int) -> bool:

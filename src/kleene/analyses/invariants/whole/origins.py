@@ -7,7 +7,7 @@ argument that was passed by value.
 from __future__ import annotations
 
 from collections import defaultdict
-from functools import cached_property
+from functools import cache, cached_property
 
 import numpy as np
 
@@ -65,6 +65,8 @@ class Origins:
         self._has_offset = pointers.offset.has_value
         self._of_set: dict[int, frozenset[Place]] = {}
         self._all_of_set: dict[int, frozenset[Place]] = {}
+        self._same_places: dict[frozenset[Place], frozenset[Place]] = {}
+        self._width_of = cache(self._width_of_places)
         self._bits: dict[frozenset[Place], int] = {}
         self._find_places()
         self.not_followed: list[int] = []
@@ -191,7 +193,8 @@ class Origins:
             if key & 1:
                 outside = self._known_outside[is_asked[self._known_outside]]
                 found |= {(one, -1) for one in outside.tolist()}
-            known[key] = frozenset(found)
+            places = frozenset(found)
+            known[key] = self._same_places.setdefault(places, places)  # compared by identity first
         return known[key]
 
     @cached_property
@@ -226,8 +229,12 @@ class Origins:
 
     def width(self, origin: int) -> int:
         """Return how many bytes of storage are followed."""
+        if origin not in self.of:
+            return self._width_of(self.unwritten(origin))
+        return self._width_of(frozenset((one, 0) for one in self.of[origin]))
+
+    def _width_of_places(self, places: frozenset[Place]) -> int:
         allocations = self.context.points_to.system.allocations
-        places = [(one, 0) for one in self.of.get(origin, ())] or self.unwritten(origin)
         sizes = [int(allocations.n_bytes[one]) - byte if byte >= 0 else -1 for one, byte in places]
         return min(max((_UNKNOWN if one < 0 else one for one in sizes), default=_UNKNOWN), MOST)
 
