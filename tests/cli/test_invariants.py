@@ -130,3 +130,28 @@ def test_invariants_are_printed_in_other_forms(kleene: Kleene) -> None:
     assert "/*@ loop invariant 0 <= i && i <= 100; */ for (int i = 0;" in done.stdout
     done = kleene("invariants", EXAMPLES / "search.c", "--emit", "poems")
     assert "error[invariants/no-such-form]" in done.stderr
+
+
+def test_sources_with_asserts_are_written_to_a_folder(kleene: Kleene, tmp_path: Path) -> None:
+    project, found = tmp_path / "project", tmp_path / "found"
+    (project / "lib").mkdir(parents=True)
+    (project / "main.c").write_text(
+        "int half(int);\nint main(int n, char **names) {\n  return half(n);\n}\n"
+    )
+    (project / "lib" / "half.c").write_text(
+        "int half(int n) {\n  int m = n & 15;\n  n = m / 2;\n  return n;\n}\n"
+    )
+    words = ("invariants", project / "main.c", project / "lib" / "half.c", "--whole-program")
+    done = kleene(*words, "--emit", "asserts")
+    assert done.returncode == ExitCode.INPUT_AT_FAULT
+    assert "--output FOLDER" in done.stderr
+    done = kleene(*words, "--emit", "asserts", "--output", found)
+    assert done.returncode == 0
+    assert "2 sources are written" in done.stderr
+    assert "assert(0 <= m && m <= 15); return n;" in (found / "lib" / "half.c").read_text()
+    assert "half(n)" in (found / "main.c").read_text()
+    done = kleene(*words, "--emit", "asserts", "--output", project)
+    assert done.returncode == ExitCode.INPUT_AT_FAULT
+    assert "error[invariants/over-source]" in done.stderr
+    done = kleene(*words, "--emit", "json", "--output", found)
+    assert done.returncode == ExitCode.WRONG_USAGE

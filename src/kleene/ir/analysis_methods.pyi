@@ -35,6 +35,7 @@ class ProgramAnalyses:
         domain: str = "",
         checks: tuple[str, ...] = (),
         functions: tuple[str, ...] = (),
+        unroll: int = 0,
         wraps: bool = False,
         time_s: float = 0.0,
         whole_program: bool | None = None,

@@ -402,3 +402,27 @@ def test_at_is_in_front_of_all_lines_of_a_statement(tmp_path: Path) -> None:
     )
     (facts,) = load(file).invariants().at("lines.c:4")
     assert str(facts) == "0 <= k && k <= 9"
+
+
+@pytest.mark.parametrize("is_whole", [False, True])
+def test_references_and_structs_are_not_named_as_scalars(tmp_path: Path, is_whole: bool) -> None:
+    """The name of a reference is what it refers to, and a struct of one number is no number."""
+    file = tmp_path / "references.cpp"
+    file.write_text(
+        """struct entry { int length; };
+void any(int);
+static int first(const entry &one, const entry *other, int n) {
+  int from = n & 7;
+  any(from);
+  return one.length + other->length / 2 + from;
+}
+int main(int n, char **) {
+  entry x = {n & 15};
+  return first(x, &x, n);
+}
+"""
+    )
+    result = load(file).invariants(domain="octagon", whole_program=is_whole)
+    text = result.annotations().asserts(str(file))
+    assert re.search(r"assert\(.*\bfrom <= 7", text)
+    assert not re.search(r"assert\([^;]*\b(one|x)\b", text)

@@ -266,6 +266,11 @@ class Annotations:
         if at < 0:
             return False
         line = int(span.line[at])
+        if self._shape(file).is_reference(line, name):  # the name is what it refers to
+            return False
+        variables = self._program.variables
+        if variables.source_type[declared[0]] >= 0 and not variables.is_pointer[declared[0]]:
+            return False  # a struct of one number, which is no number in C
         if self._program.variables.argument[declared[0]] > 0:
             return True
         scope = self._shape(file).scope_of(line, name)

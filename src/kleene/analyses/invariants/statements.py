@@ -115,6 +115,12 @@ class Shape:
         """Return how many characters are in front of a place."""
         return self._starts[place.line - 1] + place.column - 1
 
+    def is_reference(self, line: int, name: str) -> bool:
+        """Return whether a line declares a reference of C++, so far as its text tells."""
+        start = self._starts[min(line, len(self._starts)) - 1]
+        end = self._starts[line] if line < len(self._starts) else len(self._text)
+        return re.search(rf"&\s*{re.escape(name)}\b", self._text[start:end]) is not None
+
     def scope_of(self, line: int, name: str) -> tuple[int, ...]:
         """Return the scope of a declaration: the innermost in which its line has the name."""
         start = self._starts[min(line, len(self._starts)) - 1]

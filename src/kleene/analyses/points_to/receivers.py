@@ -287,9 +287,7 @@ class _Passing:
             for part in self._parts.reached(o, adjustment, tables):
                 self._origin.setdefault((destination, part), origin)
 
-    def _extend(
-        self, call: VirtualCall, tables: _Tables, done: set[tuple[int, int, int]]
-    ) -> None:
+    def _extend(self, call: VirtualCall, tables: _Tables, done: set[tuple[int, int, int]]) -> None:
         """Pass the objects of a call; `done` has what was passed to functions and formals."""
         p = self._system.problem
         receiver = int(p.actuals[p.actual_offsets[call.rule] + call.place])
@@ -303,7 +301,7 @@ class _Passing:
             rest = p.function_rest[function]
             formal = int(formals[call.place] if call.place < len(formals) else rest)
             if formal >= 0 and (id(passed), function, formal) not in done:
-                done.add((id(passed), function, formal))  # `tables` keeps it, so no other has its id
+                done.add((id(passed), function, formal))  # kept, so no other has its id
                 for o in passed.get(function, ()):
                     self._origin.setdefault((formal, o), origin)
 

@@ -9,19 +9,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import kleene
-from kleene.base.errors import SourceError
+from kleene.base.errors import SourceError, Span
 from kleene.base.source_text import relative_path
 from kleene.cli.exit_codes import ExitCode
 from kleene.cli.findings import root_of, write_sarif
-from kleene.cli.options import option
+from kleene.cli.options import UsageError, option
 from kleene.cli.output import emit, emit_json, note, write_whole
 from kleene.cli.shared import AsJson
 from kleene.cli.sources import CSources
 
 if TYPE_CHECKING:
     from kleene.analyses.invariants import InvariantsResult
+    from kleene.analyses.invariants.annotations import Annotations
     from kleene.ir import Program
 
+_INTO_SOURCES = ("asserts", "acsl")  # forms of invariants
 _MOST_LINES = 1_000  # more checks are counted, unless all are asked for
 
 
@@ -83,6 +85,15 @@ def run(
             " source), witness (YAML of SV-COMP), or json.",
         ),
     ] = "",
+    output: Annotated[
+        Path | None,
+        option(
+            "--output",
+            "-o",
+            metavar="FOLDER",
+            help="With --emit asserts or acsl: write all sources to this folder.",
+        ),
+    ] = None,
     wraps: Annotated[
         bool,
         option("--wrap", help="Let signed overflow wrap around (-fwrapv) instead of checking it."),
@@ -136,10 +147,14 @@ def run(
         time_s=time_s,
         whole_program=whole_program,
     )
+    _check_form(emitted, output)
     program = sources.load()
     result = analysis.run(program)
     root = root_of(_files(program))
     _write(result, sources.title, sarif_file, html_file, root)
+    if output is not None:
+        _write_sources(result.annotations(), emitted, output, root)
+        return
     if emitted:
         emit([_emitted(result, emitted, root)])
         return
@@ -177,6 +192,42 @@ def _files(program: Program) -> list[str]:
     return [program.strings[symbol] for symbol in symbols]
 
 
+def _check_form(form: str, output: Path | None) -> None:
+    if form and form not in (*_INTO_SOURCES, "witness", "json"):
+        message = f"there is no form '{form}'"
+        note_ = "there are asserts, acsl, witness, json"
+        raise SourceError(None, "invariants/no-such-form", message, note_)
+    if output is not None and form not in _INTO_SOURCES:
+        raise UsageError("--output is for --emit asserts and --emit acsl")
+
+
+def _write_sources(annotations: Annotations, form: str, folder: Path, root: str) -> None:
+    """Write the sources with what holds in them, as they lie below their common folder."""
+    texts = {
+        folder / relative_path(file, root): _into_source(annotations, form, file)
+        for file in _sources(annotations, root)
+    }
+    for path in texts:
+        if path.exists() and any(path.samefile(one) for one in annotations.files):
+            message = "a source would be written over"
+            raise SourceError(
+                Span(str(path)), "invariants/over-source", message, "give another folder"
+            )
+    for path, text in texts.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(path, text)
+    note(f"{len(texts)} sources are written to {folder}")
+
+
+def _sources(annotations: Annotations, root: str) -> list[str]:
+    """Return the sources below a folder; headers of the system are none of these."""
+    return [one for one in annotations.files if not os.path.isabs(relative_path(one, root))]
+
+
+def _into_source(annotations: Annotations, form: str, file: str) -> str:
+    return annotations.asserts(file) if form == "asserts" else annotations.acsl(file)
+
+
 def _emitted(result: InvariantsResult, form: str, root: str) -> str:
     """Return what holds in front of statements, in one of the forms."""
     annotations = result.annotations()
@@ -185,15 +236,12 @@ def _emitted(result: InvariantsResult, form: str, root: str) -> str:
     if form == "witness":
         created = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         return annotations.witness(created, kleene.__version__, root)
-    if form not in ("asserts", "acsl"):
-        message = f"there is no form '{form}'"
-        note_ = "there are asserts, acsl, witness, json"
-        raise SourceError(None, "invariants/no-such-form", message, note_)
-    files = [one for one in annotations.files if not os.path.isabs(relative_path(one, root))]
+    files = _sources(annotations, root)
     if len(files) != 1:
-        message = f"{form} are written for one source at a time, and there are {len(files)}"
-        raise SourceError(None, "invariants/several-sources", message, "give one file")
-    return annotations.asserts(files[0]) if form == "asserts" else annotations.acsl(files[0])
+        message = f"one source can be printed, and there are {len(files)}"
+        note_ = "give a folder to write them to: --output FOLDER"
+        raise SourceError(None, "invariants/several-sources", message, note_)
+    return _into_source(annotations, form, files[0])
 
 
 def _print_notes(result: InvariantsResult) -> None:
