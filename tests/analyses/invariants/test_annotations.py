@@ -262,6 +262,34 @@ def test_statements_are_found_where_they_begin() -> None:
     assert (last[6], last[7], last[9], last[13], last[19], last[24]) == (6, 8, 10, 13, 19, 25)
 
 
+def test_each_branch_of_a_condition_goes_on_from_the_front() -> None:
+    shape = Shape("""int f(int x) {
+  x = x > 3 ?
+#ifdef TWICE
+    2 * x;
+#elif defined THRICE
+    3 * x;
+#else
+    x;
+#endif
+#if LATER
+  if (x > 5) {
+#else
+  if (x > 4) {
+#endif
+    x++;
+  }
+  return x;
+}
+int g(int x) {
+  return x;
+}
+""")
+    assert sorted(shape.statements) == [2, 11, 13, 15, 17, 20]
+    assert shape.statements[2].last == 8
+    assert [len(shape.statements[line].scope) for line in (2, 15, 17, 20)] == [1, 2, 1, 1]
+
+
 def test_names_are_used_only_where_they_are_visible(tmp_path: Path) -> None:
     file = tmp_path / "names.c"
     file.write_text("""extern int unknown(void);

@@ -11,6 +11,7 @@ _TOKEN = re.compile(
     r"""|(?P<text>"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')|(?P<word>\w+)|(?P<sign>.)""",
     re.DOTALL | re.MULTILINE | re.VERBOSE,
 )
+_BRANCH = re.compile(r"\s*#\s*(?:(if(?:n?def)?)|(el(?:se|if\w*))|endif)\b")
 _NOT_STATEMENTS = ("else", "case", "default", ")", "}", "]")
 
 
@@ -31,7 +32,8 @@ class Shape:
     """Where statements of a source begin, and which declarations reach them.
 
     A scope is the chain of braces, and of `for` statements, that are open. The scope of a `for`
-    without braces ends with the next semicolon: too early at times, but never too late.
+    without braces ends with the next semicolon: too early at times, but never too late. Each branch
+    of `#if` goes on from what is in front of it, and what comes behind all from the last one.
     """
 
     def __init__(self, text: str) -> None:
@@ -46,7 +48,16 @@ class Shape:
         before, n_dos, closed = ";", 0, ""
         words: set[str] = set()
         open_line = 0  # of the statement whose end has not come yet
+        branches = []  # what was so in front of each `#if` that is open
         for token in _TOKEN.finditer(text):
+            if token.lastgroup == "directive":
+                found = _BRANCH.match(token[0])
+                if found is not None and found[1]:
+                    branches.append((list(stack), before, n_dos, closed, words, open_line))
+                elif found is not None and found[2] and branches:
+                    stack[:], before, n_dos, closed, words, open_line = branches[-1]
+                elif found is not None and branches:
+                    branches.pop()
             if token.lastgroup in ("gap", "directive"):
                 continue
             word, at = token[0], token.start()

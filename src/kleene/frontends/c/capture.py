@@ -114,7 +114,8 @@ def captured(command: Sequence[str]) -> Build:
             "c/nothing-compiled",
             f"'{shlex.join(command)}' compiled no C or C++ that is still there",
             "if it was built before, clean it first (make clean)",
-            "compilers that it names by their path are not seen: name them (make CC=cc CXX=c++)",
+            "compilers that it names by their path are not seen: name them (make CC=cc CXX=c++);"
+            " CMake finds the right ones if it is captured, too (sh -c 'cmake -B b && make -C b')",
         )
     return build
 
