@@ -185,3 +185,27 @@ def test_an_empty_program() -> None:
     assert program.successors[1].tolist() == []
     assert program.stats()["instructions"] == 0
     assert np.array_equal(program.value_types, [])
+
+
+def test_accesses_are_of_the_bytes_that_are_stored() -> None:
+    """A type may have more bytes in an array, up to its alignment, than a load or a store of it."""
+    program = parse(
+        """
+program "stored"
+layout "e-m:e-p270:32:32-i64:64-i128:128-f80:128-n8:16:32:64-S128"
+@a = global i24
+@b = global i48
+@c = global x86_fp80
+@d = global [3 x i24]
+@e = global <3 x i32>
+@f = global <{i8, i32}>
+@g = global i1
+@h = global ptr
+@i = global <9 x i1>
+@j = global {i8, i32}
+@k = global double
+"""
+    )
+    types = program.globals.type
+    assert program.store_size[types].tolist() == [3, 6, 10, 12, 12, 5, 1, 8, 2, 8, 8]
+    assert program.types.size[types].tolist() == [4, 8, 16, 12, 16, 5, 1, 8, 2, 8, 8]

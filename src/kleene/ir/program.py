@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kleene.base.arrays import I32, Bools, offsets_of
+from kleene.base.arrays import I32, I64, Bools, offsets_of
 from kleene.ir.analysis_methods import ProgramAnalyses
 from kleene.ir.codes import (
     ADDRESS_OPERAND,
@@ -132,6 +132,21 @@ class Program(ProgramAnalyses):
     def instruction_function(self) -> I32:
         """The function of each instruction."""
         return self.blocks.function[self.instructions.block]
+
+    @cached_property
+    def store_size(self) -> I64:
+        """The bytes that a load or a store of each type accesses; -1 where unsized.
+
+        Fewer than `types.size`, from one to the next in an array, where that is rounded up to the
+        alignment: 6 of 8 for i48, 10 of 16 for x86_fp80, 12 of 16 for <3 x i32>. C's structs of 3,
+        5, 6 and 7 bytes are passed as such integers.
+        """
+        types = self.types
+        is_number = np.isin(types.kind, (TypeKind.INT, TypeKind.FLOAT))
+        n_bits = np.where(is_number, types.bits, 8 * types.size)
+        vectors = np.flatnonzero((types.kind == TypeKind.VECTOR) & (types.size >= 0))
+        n_bits[vectors] = types.bits[vectors] * n_bits[types.elements[types.offsets[vectors]]]
+        return np.where(types.size < 0, -1, (n_bits + 7) // 8)
 
     @cached_property
     def successors(self) -> tuple[I32, I32]:

@@ -316,7 +316,7 @@ class Execution:
                     at = place * int(types.size[types.elements_of(type_id)[0]])
                 self.fill(object, offset + at, one)
         elif not is_constant or table.kind[row] not in (ConstantKind.ZERO, ConstantKind.NULL):
-            size = int(types.size[self.program.value_types[value]])
+            size = int(self.program.store_size[self.program.value_types[value]])
             content = self.content_of(value, self.value(Frame(-1, -1, None), value), size)
             self.objects[object][offset : offset + size] = content
 
@@ -531,7 +531,7 @@ class Execution:
     def load(self, frame: Frame, row: int, operands: list[int]) -> Any:
         pointer = self.value(frame, operands[0])
         value = self.base + row
-        size = int(self.program.types.size[self.program.value_types[value]])
+        size = int(self.program.store_size[self.program.value_types[value]])
         self.access(row, pointer, size)
         found = self.objects[pointer.object][pointer.offset : pointer.offset + size]
         made = self.value_of(row, found)
@@ -542,7 +542,7 @@ class Execution:
 
     def store(self, frame: Frame, row: int, operands: list[int]) -> None:
         pointer = self.value(frame, operands[1])
-        size = int(self.program.types.size[self.program.value_types[operands[0]]])
+        size = int(self.program.store_size[self.program.value_types[operands[0]]])
         self.access(row, pointer, size)
         content = self.content_of(operands[0], self.value(frame, operands[0]), size)
         self.objects[pointer.object][pointer.offset : pointer.offset + size] = content
@@ -551,7 +551,7 @@ class Execution:
         """Run an atomic update of an integer; a comparison gives what was there, and if it held."""
         pointer, *given = (self.value(frame, one) for one in operands)
         width = self.width(operands[1])
-        size = int(self.program.types.size[self.program.value_types[operands[1]]])
+        size = int(self.program.store_size[self.program.value_types[operands[1]]])
         self.access(row, pointer, size)
         content = self.objects[pointer.object][pointer.offset : pointer.offset + size]
         if not width or not all(isinstance(one, int) for one in content):

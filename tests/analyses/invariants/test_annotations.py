@@ -454,3 +454,53 @@ int main(int n, char **) {
     text = result.annotations().asserts(str(file))
     assert re.search(r"assert\(.*\bfrom <= 7", text)
     assert not re.search(r"assert\([^;]*\b(one|x)\b", text)
+
+
+@pytest.mark.parametrize("is_whole", [False, True])
+def test_only_scalars_that_are_visible_are_named(tmp_path: Path, is_whole: bool) -> None:
+    """Not arrays or structs of one element, hidden globals, storage of alloca or callers' names."""
+    file = tmp_path / "visible.c"
+    file.write_text(
+        """#include <alloca.h>
+extern int any(void);
+struct one { int number; };
+static struct one single;
+static int several[1], heap, shadowed = 3;
+__attribute__((always_inline)) static inline int callee(int inner) {
+  int result = inner + 1;
+  any();
+  return result;
+}
+static int hidden(double shadowed) {
+  any();
+  return shadowed > 2;
+}
+int main(int argc, char **argv) {
+  int array[1] = {5}, *storage = alloca(4), *made = __builtin_malloc(4), outer = argc & 7;
+  struct one local = {6};
+  *storage = 7;
+  if (made) *made = 8;
+  several[0] = single.number = heap = 9;
+  outer = outer + heap - several[0];
+  int got = callee(outer) + hidden(1.5);
+  any();
+  return got + array[0] + *storage + local.number + (made ? *made : 0) + shadowed + heap;
+}
+"""
+    )
+    result = load(file).invariants(domain="octagon", whole_program=is_whole)
+    text = result.annotations().asserts(str(file))
+    asserted = {
+        number: line.partition(";")[0]
+        for number, line in enumerate(text.partition("\n#line 1\n")[2].splitlines(), 1)
+        if line.lstrip().startswith("assert(")
+    }
+    said = " ".join(asserted.values())
+    assert not re.search(r"\b(single|several|array|local|made|storage == 7)\b", said)
+    assert "outer <= 7" in said
+    assert is_whole or "heap == 9" in asserted[21]
+    assert "inner <= 7" in asserted[8]
+    assert not re.search(r"\b(argc|outer)\b", asserted[8])
+    assert "shadowed" not in asserted.get(12, "")
+    assert "shadowed" not in "".join(map(str, result.at("visible.c:12")))
+    assert is_whole or "shadowed == 3" in asserted[21]

@@ -51,3 +51,23 @@ def test_a_linker_may_take_another_definition(tmp_path: Path, has_main: bool, wh
     )
     result = load(source).invariants(whole_program=whole)
     assert [one.is_proved for one in result.check_results(["assert"])] == [False] * 3
+
+
+@pytest.mark.parametrize("whole", [False, True], ids=["functions", "whole program"])
+def test_long_doubles_fill_ten_bytes_of_sixteen(tmp_path: Path, whole: bool) -> None:
+    source = tmp_path / "real.c"
+    source.write_text(
+        """#include <stdlib.h>
+int main(int n, char **words) {
+  char *p = malloc(10);
+  if (!p) return 0;
+  *(long double *)p = n;
+  *(long double *)(p + 1) = n;
+  free(p);
+  return 0;
+}
+"""
+    )
+    result = load(source).invariants(whole_program=whole)
+    found = {one.span.line: one.verdict.value for one in result.check_results(["bounds"])}
+    assert found == {5: "safe", 6: "fails always"}

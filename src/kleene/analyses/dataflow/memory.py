@@ -315,7 +315,7 @@ class Initialisers:
     def __init__(self, program: Program) -> None:
         self._program = program
         self._first = program.bases[ValueKind.CONSTANT]
-        self._size = program.types.size[np.maximum(program.value_types, 0)]
+        self._size = program.store_size[np.maximum(program.value_types, 0)]
         self._flat: dict[int, tuple[I64, I64, I64, I64, I64]] = {}
 
     def at(self, variable: int, byte: int, stride: int, total: int, n_bytes: int) -> list[int]:

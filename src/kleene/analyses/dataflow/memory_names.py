@@ -389,7 +389,7 @@ class _Generator:
         place = np.searchsorted(rows, row)
         offsets, order = csr(place, len(rows))
         groups = self.regions.of_group
-        size = self.program.types.size[self.table.type[rows]]
+        size = self.program.store_size[self.table.type[rows]]
         which, at = ragged(groups.offsets[group], groups.offsets[group + 1])
         differs = self.n_bytes[groups.values[at]] != size[which]
         is_exact = np.bincount(which[differs], minlength=len(rows)) == 0

@@ -69,7 +69,7 @@ def versions_of(program: Program, points_to: PointsToResult) -> Versions:
     starts = np.searchsorted(reads.instruction, loads)
     ends = np.searchsorted(reads.instruction, loads, side="right")
     owner, place = ragged(starts, ends)
-    size = program.types.size[table.type[loads]]
+    size = program.store_size[table.type[loads]]
     wrong = (n_bytes[reads.variable[place]] != size[owner]) | (reads.name[place] < 0)
     is_good = (np.bincount(owner[wrong], minlength=len(loads)) == 0) & (ends > starts)
     keep = is_good[owner]

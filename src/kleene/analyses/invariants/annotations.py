@@ -26,7 +26,7 @@ from kleene.analyses.invariants.numbers import Numbers
 from kleene.analyses.invariants.statements import Place, Shape
 from kleene.base.source_text import relative_path
 from kleene.graphs import weak_topological_order
-from kleene.ir.codes import Opcode
+from kleene.ir.codes import Opcode, TypeKind
 
 if TYPE_CHECKING:
     from kleene.analyses.invariants.result import InvariantsResult
@@ -266,13 +266,13 @@ class Annotations:
         if at < 0:
             return False
         line = int(span.line[at])
-        if self._shape(file).is_reference(line, name):  # the name is what it refers to
+        if self._shape(file).is_indirect(line, name):
             return False
         variables = self._program.variables
         if variables.source_type[declared[0]] >= 0 and not variables.is_pointer[declared[0]]:
             return False  # a struct of one number, which is no number in C
-        if self._program.variables.argument[declared[0]] > 0:
-            return True
+        if self._program.variables.argument[declared[0]] > 0:  # of another one, if that is inlined
+            return self._shape(file).is_inside_function(line, name, place.scope)
         scope = self._shape(file).scope_of(line, name)
         if not scope:  # a macro declares it, inside of what that stands for
             return False
@@ -298,10 +298,12 @@ class Annotations:
     def _is_global(self, name: str, file: str, place: Place) -> bool:
         if name not in self._globals:
             return False
-        span = int(self._program.globals.span[self._globals[name]])
-        spans = self._program.spans
+        table, spans = self._program.globals, self._program.spans
+        row = self._globals[name]
+        span, kind = int(table.span[row]), self._program.types.kind[table.type[row]]
         return (
             span >= 0
+            and kind in (TypeKind.INT, TypeKind.FLOAT, TypeKind.POINTER)  # no struct of one number
             and self._program.strings[int(spans.file[span])] == file
             and int(spans.line[span]) < place.line
         )

@@ -285,6 +285,8 @@ def _named(program: Program, flat: FlatFunction, members: list[Key]) -> str:
             names.update(f"offset({one})" for one in program.variables_of(~key.value))
         elif isinstance(key, Cell) and not key.is_aspect:
             object = flat.objects[key.object]
+            if not object.name:
+                continue
             is_whole = object.size == Form((), key.size)
             part = object.name if is_whole else f"{object.name}@{key.offset}"
             names[name_of(key, object.name) or part] += 1

@@ -59,7 +59,7 @@ class ConstantTables:
         row = value - self._program.bases[1]
         table, types = self._program.constants, self._program.types
         type_id = int(self._program.value_types[value])
-        size = int(types.size[type_id])
+        size = int(self._program.store_size[type_id])
         kind = int(table.kind[row]) if 0 <= row < len(table) else -1
         if kind in (ConstantKind.ZERO, ConstantKind.NULL):
             return

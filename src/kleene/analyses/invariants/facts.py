@@ -121,9 +121,12 @@ def _bound(
             continue
         if code.flat.kinds[key] == BOOL:  # flags of the analysis' own: was it written, or freed
             continue
-        if isinstance(key, Cell) and code.names[code.number[key]] and _is_of(code, key, context):
-            found.setdefault(code.names[code.number[key]], forms[key])
-            bits.setdefault(code.names[code.number[key]], 8 * key.size)
+        if not isinstance(key, Cell) or not _is_of(code, key, context):
+            continue
+        name, is_global = code.names[code.number[key]], code.flat.objects[key.object].base is None
+        if name and not (is_global and name in code.reaching[function].names):  # a local hides it
+            found.setdefault(name, forms[key])
+            bits.setdefault(name, 8 * key.size)
     return found, bits
 
 
@@ -138,6 +141,8 @@ class Reaching:
 
     def __init__(self, program: Program, function: int) -> None:
         self._block = program.instructions.block
+        mine = program.variables.name[program.variables.function == function]
+        self.names = {program.strings[one] for one in mine.tolist()}
         first, end = program.function_table.block_offsets[function : function + 2].tolist()
         starts = program.blocks.instruction_offsets
         self._bindings: dict[int, list[tuple[int, int, int]]] = {}

@@ -364,7 +364,7 @@ class InstructionLowering:
         if opcode in (Opcode.ATOMICRMW, Opcode.CMPXCHG):
             typed = operands[1]
         type_id = int(self._program.value_types[typed])
-        size = int(self._program.types.size[type_id])
+        size = int(self._program.store_size[type_id])
         self._check_address(block, row, address, size, self._builder.named(context, place))
         if stored is not None:
             self._builder.expose(context, stored)

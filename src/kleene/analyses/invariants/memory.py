@@ -197,7 +197,7 @@ def _content(program: Program, value: int, offset: int, size: int, is_float: boo
     kind, type_id = int(table.kind[row]), int(table.type[row])
     if kind in (ConstantKind.ZERO, ConstantKind.NULL):
         return 0
-    is_whole = offset == 0 and size == int(types.size[type_id])
+    is_whole = offset == 0 and size == int(program.store_size[type_id])
     if is_float and kind == ConstantKind.FLOAT and is_whole:
         return rank_of_constant(program, row)
     if kind == ConstantKind.INT and is_whole and not is_float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from functools import cached_property, reduce
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -23,6 +24,7 @@ from kleene.analyses.invariants.flat import Base, Object, freed
 from kleene.analyses.invariants.library import model_of, stored_to, streams
 from kleene.ir.codes import (
     REPLACEABLE,
+    Binding,
     GlobalFlag,
     GlobalKind,
     Linkage,
@@ -30,6 +32,7 @@ from kleene.ir.codes import (
     TypeKind,
     ValueKind,
 )
+from kleene.ir.views import span_of
 
 if TYPE_CHECKING:
     from kleene.analyses.invariants.values import Expression, Values
@@ -185,7 +188,8 @@ class Objects:
             size = int(self._program.types.size[table.type[value]])
             is_declared = bool(table.flags[value] & GlobalFlag.DECLARATION)
             is_known = size > 0 or (size == 0 and not is_declared)  # not that of `extern int a[];`
-            name = self._program.strings[int(table.name[value])]
+            is_made = table.linkage[value] == Linkage.PRIVATE and table.span[value] < 0
+            name = "" if is_made else self._program.strings[int(table.name[value])]
             made = Object(name, Form((), size) if is_known else None, True, True, value)
             is_hidden = table.linkage[value] in (Linkage.INTERNAL, Linkage.PRIVATE)
             is_taken = bool(table.flags[value] & GlobalFlag.ADDRESS_TAKEN)
@@ -246,8 +250,7 @@ class Objects:
             function = self._values.contexts[context].function
             entry = int(self._program.function_table.block_offsets[function])
             is_single = int(self._table.block[row]) == entry
-            names = self._program.variables_of(value)
-            made = Object(names[0] if names else "", size, is_single, base=key)
+            made = Object(self._name_of_local(value), size, is_single, base=key)
             self._numbers[key] = self._add(made)
         return Address(self._numbers[key], ZERO, Always(True))
 
@@ -278,9 +281,28 @@ class Objects:
                 size = only(copied).shifted(1)
             else:
                 size = self._allocated(context, [arguments[one] for one in model.heap.arguments])
-            self._numbers[key] = self._add(Object("heap", size, False, base=key))
+            name = f"heap@{self._where(value)}"
+            self._numbers[key] = self._add(Object(name, size, False, base=key))
             self._flat.kinds[freed(self._numbers[key])] = BOOL
         return Address(self._numbers[key], ZERO, is_present)
+
+    def _name_of_local(self, value: int) -> str:
+        """Return the variable whose storage it is, or `*p` of what `p = alloca(n)` has made."""
+        bound = self._program.variables_of(value)
+        star = "" if value in self._declared else "*"
+        return star + bound[0] if bound else ""
+
+    @cached_property
+    def _declared(self) -> frozenset[int]:
+        """Values that are addresses of variables."""
+        table = self._program.bindings
+        return frozenset(table.value[table.kind == Binding.DECLARE].tolist())
+
+    def _where(self, value: int) -> str:
+        """Return `file.c:12:9` for the instruction that a value is the result of."""
+        row = value - self._program.bases[ValueKind.INSTRUCTION]
+        span = span_of(self._program, int(self._table.span[row]))
+        return "" if span is None else f"{os.path.basename(span.file)}:{span.line}:{span.column}"
 
     def _allocated(self, context: int, operands: list[int]) -> Form | None:
         """Return how many bytes a call allocates."""

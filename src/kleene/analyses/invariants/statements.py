@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from operator import itemgetter
 from typing import NamedTuple
 
 _TOKEN = re.compile(
@@ -126,19 +127,38 @@ class Shape:
         """Return how many characters are in front of a place."""
         return self._starts[place.line - 1] + place.column - 1
 
-    def is_reference(self, line: int, name: str) -> bool:
-        """Return whether a line declares a reference of C++, so far as its text tells."""
-        start = self._starts[min(line, len(self._starts)) - 1]
-        end = self._starts[line] if line < len(self._starts) else len(self._text)
-        return re.search(rf"&\s*{re.escape(name)}\b", self._text[start:end]) is not None
+    def is_indirect(self, line: int, name: str) -> bool:
+        """Return whether a line declares a reference of C++ or an array, so far as its text tells.
+
+        Of an array with one element the name is a pointer, and of a reference what it refers to.
+        """
+        pattern, (start, end) = re.escape(name), self._line_ends(line)
+        return re.search(rf"&\s*{pattern}\b|\b{pattern}\s*\[", self._text[start:end]) is not None
 
     def scope_of(self, line: int, name: str) -> tuple[int, ...]:
         """Return the scope of a declaration: the innermost in which its line has the name."""
-        start = self._starts[min(line, len(self._starts)) - 1]
+        scopes = [self.scopes[place - 1][1] if place else () for place in self._places(line, name)]
+        return max([(), *scopes], key=len)
+
+    def is_inside_function(self, line: int, parameter: str, scope: tuple[int, ...]) -> bool:
+        """Return whether a scope is in the function that a line declares a parameter of.
+
+        The body is the first scope that opens behind the parameter.
+        """
+        for place in self._places(line, parameter):
+            around = self.scopes[place - 1][1] if place else ()
+            behind = (one for _, one in self.scopes[place:] if one[: len(around)] == around)
+            body = next((one for one in behind if len(one) > len(around)), None)
+            if body is not None and scope[: len(around) + 1] == body[: len(around) + 1]:
+                return True
+        return False
+
+    def _places(self, line: int, name: str) -> list[int]:
+        """Return how many tokens end in front of each place of a line that has a name."""
+        start, end = self._line_ends(line)
+        found = re.finditer(rf"\b{re.escape(name)}\b", self._text[start:end])
+        return [bisect_right(self.scopes, start + one.start(), key=itemgetter(0)) for one in found]
+
+    def _line_ends(self, line: int) -> tuple[int, int]:
         end = self._starts[line] if line < len(self._starts) else len(self._text)
-        found: tuple[int, ...] = ()
-        for one in re.finditer(rf"\b{re.escape(name)}\b", self._text[start:end]):
-            place = bisect_right(self.scopes, start + one.start(), key=lambda scope: scope[0])
-            scope = self.scopes[place - 1][1] if place else ()
-            found = max(found, scope, key=len)
-        return found
+        return self._starts[min(line, len(self._starts)) - 1], end

@@ -134,7 +134,7 @@ def _versions(w: Writer, versions: Versions, ever: I64, cell_loads: I64, read: I
         wide = width[writes.variable[chosen]]
         w.build.define(names[writes.name[chosen]], Operator.JOIN, operands[chosen], width=wide)
     loads = w.name(versions.loads)
-    n_bytes = w.program.types.size[w.table.type[versions.loads]]
+    n_bytes = w.program.store_size[w.table.type[versions.loads]]
     tracked = np.flatnonzero((w.width[loads] == 8 * n_bytes) & np.isin(n_bytes, (1, 2, 4, 8)))
     _, place = ragged(versions.read.offsets[tracked], versions.read.offsets[tracked + 1])
     lengths = np.diff(versions.read.offsets)[tracked]

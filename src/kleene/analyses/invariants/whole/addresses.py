@@ -25,7 +25,7 @@ def accesses(program: Program) -> tuple[I64, I64, I64]:
         values: Ints = rows + program.bases[ValueKind.INSTRUCTION]
         if opcode in _STORED:
             values = table.operands[table.offsets[rows] + _STORED[opcode]]
-        size = program.types.size[program.value_types[values]].astype(np.int64)
+        size = program.store_size[program.value_types[values]]
         found.append((rows, table.offsets[rows].astype(np.int64) + place, size))
     rows, places, size = (np.concatenate(part) for part in zip(*found, strict=True))
     return rows.astype(np.int64), places, size

@@ -69,7 +69,7 @@ class Addresses:
             return None
         operands = table.operands_of(row).tolist()
         typed = self._first + row if table.opcode[row] == Opcode.LOAD else operands[1 - place]
-        n_bytes = int(self._program.types.size[self._program.value_types[typed]])
+        n_bytes = int(self._program.store_size[self._program.value_types[typed]])
         address = self._address(operands[place])
         if address is None or n_bytes < 0:
             return None

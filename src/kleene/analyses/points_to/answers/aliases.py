@@ -59,8 +59,8 @@ def accesses_of(program: Program) -> Accesses:
     value = table.operands[first + np.maximum(accessed[opcode], 0)]
     is_result = accessed[opcode] < 0
     types = np.where(is_result, table.type[row], program.value_types[value])
-    n_bytes = np.maximum(program.types.size[types], 1)
-    return Accesses(row, opcode, pointer.astype(np.int64), n_bytes.astype(np.int64))
+    n_bytes = np.maximum(program.store_size[types], 1)
+    return Accesses(row, opcode, pointer.astype(np.int64), n_bytes)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
