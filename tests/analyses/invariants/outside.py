@@ -13,21 +13,23 @@ from __future__ import annotations
 
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
 
-from kleene.analyses.invariants.checks import CheckKind, Verdict
+from kleene.analyses.invariants.checks import CheckKind, CheckResult, Verdict
 from kleene.analyses.invariants.plan import DOMAINS
 from kleene.analyses.invariants.whole import WholeRun, interpret
 from kleene.analyses.invariants.whole.second_look import SecondLook
 from kleene.analyses.invariants.whole.sites import FAILS, KINDS, MAY_FAIL, SAFE, UNREACHABLE
 from kleene.ir import Program
-from kleene.ir.codes import ADDRESS_OPERAND, CALLS, Opcode
+from kleene.ir.codes import ADDRESS_OPERAND, CALLS, Opcode, ValueKind
+from kleene.ir.views import span_of
 from tests.analyses.dataflow.observing import Observed, build, run
 from tests.analyses.dataflow.outside import database_of, load
 
+Answer = tuple[CheckKind, int, Verdict]  # with the row of the instruction
 _OPERAND = {CheckKind.DIVISION: 1, CheckKind.SHIFT: 1}
 _VERDICTS = {
     Verdict.SAFE: SAFE, Verdict.MAY_FAIL: MAY_FAIL, Verdict.FAILS: FAILS,
@@ -44,8 +46,9 @@ def check(
     libraries: Sequence[str] = (),
     cxx: bool = False,
     domain: str = "",
+    others: Sequence[CheckResult] = (),
 ) -> tuple[WholeRun, int, list[str]]:
-    """Return what was found, how many names were seen, and what is wrong."""
+    """Return what was found, how many names were seen, and what is wrong with it or with others."""
     found = interpret(program, domain="octagon")
     if domain:
         look_again(found, domain)
@@ -59,7 +62,9 @@ def check(
         if words and words[-1].startswith("<"):
             given, arguments = Path(words[-1][1:]).read_bytes(), words[:-1]
         _, rows = run(binary, seen, *arguments, given=given)
-    wrong = [*observed.wrong(rows), *failed(found, observed, rows)]
+    given_by_others = [(one.kind, one.instruction, one.verdict) for one in others]
+    wrong = [*observed.wrong(rows)]
+    wrong += failed([*answers(found), *given_by_others], observed, rows)
     return found, int((rows["n_seen"] > 0).sum()), wrong
 
 
@@ -74,30 +79,50 @@ def look_again(found: WholeRun, domain: str) -> int:
     return n_proved
 
 
-def failed(found: WholeRun, observed: Observed, rows: np.ndarray) -> Iterator[str]:
-    """Yield checks that are safe or not reached, and of which a run has shown otherwise."""
-    checks, table = found.checks, found.context.program.instructions
+def answers(found: WholeRun) -> Iterator[Answer]:
+    """Yield the answers of a whole program."""
+    checks, verdicts = found.checks, {code: verdict for verdict, code in _VERDICTS.items()}
     columns = (checks.kind, checks.row, checks.verdict)
     for kind, row, verdict in zip(*(one.tolist() for one in columns), strict=True):
-        block = int(table.block[row])
-        ran = rows["n_seen"][observed.first_block_slot + block] > 0
-        if verdict == UNREACHABLE and ran:
-            yield f"{KINDS[kind].value} at {row} was called unreachable"
-        if verdict == FAILS and went_on(observed, rows, row):
-            yield f"{KINDS[kind].value} at {row} was called one that always fails"
-        place = _OPERAND.get(KINDS[kind])
-        if verdict == SAFE and KINDS[kind] is CheckKind.NULL and table.opcode[row] not in CALLS:
+        yield KINDS[kind], row, verdicts[verdict]
+
+
+def failed(checks: Iterable[Answer], observed: Observed, rows: np.ndarray) -> Iterator[str]:
+    """Yield checks of which a run has shown that the answer is another one."""
+    program, table = observed.program, observed.program.instructions
+    for kind, row, verdict in checks:
+        span = span_of(program, int(table.span[row]))
+        at = f"{row} (line {span.line})" if span is not None else f"{row}"
+        if verdict is Verdict.UNREACHABLE and was_reached(observed, rows, row):
+            yield f"{kind.value} at {at} was called unreachable"
+        if verdict is Verdict.FAILS and went_on(observed, rows, row):
+            yield f"{kind.value} at {at} was called one that always fails"
+        place = _OPERAND.get(kind)
+        if verdict is Verdict.SAFE and kind is CheckKind.NULL and table.opcode[row] not in CALLS:
             place = ADDRESS_OPERAND[Opcode(int(table.opcode[row]))]
-        if verdict != SAFE or place is None or table.opcode[row] in CALLS:
+        if verdict is not Verdict.SAFE or place is None or table.opcode[row] in CALLS:
             continue
-        seen = rows[int(found.context.split.operand[table.offsets[row] + place])]
+        seen = rows[int(observed.context.split.operand[table.offsets[row] + place])]
         is_wrong = seen["n_seen"] and (
             seen["least"] == 0
-            if KINDS[kind] is not CheckKind.SHIFT
-            else seen["most"] >= observed.width[row + found.context.program.bases[4]]
+            if kind is not CheckKind.SHIFT
+            else seen["most"] >= observed.width[row + program.bases[ValueKind.INSTRUCTION]]
         )
         if is_wrong:
-            yield f"{KINDS[kind].value} at {row} was called safe"
+            yield f"{kind.value} at {at} was called safe"
+
+
+def was_reached(observed: Observed, rows: np.ndarray, row: int) -> bool:
+    """Return whether a run has come to an instruction, so far as was seen.
+
+    It has come into the block, and behind what is called there before, which may not return.
+    """
+    table, block = observed.program.instructions, int(observed.program.instructions.block[row])
+    if not rows["n_seen"][observed.first_block_slot + block]:
+        return False
+    first = int(observed.program.blocks.instruction_offsets[block])
+    calls = first + np.flatnonzero(np.isin(table.opcode[first:row], CALLS))
+    return not len(calls) or went_on(observed, rows, int(calls[-1]))
 
 
 def went_on(observed: Observed, rows: np.ndarray, row: int) -> bool:

@@ -153,14 +153,19 @@ def variant(text: str, source: random.Random) -> str:
 
 
 def write(folder: Path, name: str, number: int, seed: int, *, text: str = "") -> Path:
-    """Write a variant of an idiom, or of a text, and what it is built with."""
+    """Write a variant of an idiom, or of a text, where it can be built."""
     text = variant(text or idioms()[name], random.Random(f"{name} {number} {seed}"))
     is_cxx = text.startswith("// C++")
     file = folder / f"{name}_{number}{'.cpp' if is_cxx else '.c'}"
     file.write_text(text if is_cxx else _PRELUDE + text)
+    prepare(folder)
+    return file
+
+
+def prepare(folder: Path) -> None:
+    """Write what programs in a folder are built with."""
     (folder / "included.h").write_text(_INCLUDED)
     (folder / "driver.c").write_text(_DRIVER)
-    return file
 
 
 def sanitizers() -> str | None:
