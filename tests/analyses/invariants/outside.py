@@ -103,7 +103,8 @@ def failed(checks: Iterable[Answer], observed: Observed, rows: np.ndarray) -> It
         if verdict is not Verdict.SAFE or place is None or table.opcode[row] in CALLS:
             continue
         seen = rows[int(observed.context.split.operand[table.offsets[row] + place])]
-        is_wrong = seen["n_seen"] and (
+        n_here = rows["n_seen"][observed.first_block_slot + int(table.block[row])]
+        is_wrong = 0 < seen["n_seen"] <= n_here and (  # else also in runs past it
             seen["least"] == 0
             if kind is not CheckKind.SHIFT
             else seen["most"] >= observed.width[row + program.bases[ValueKind.INSTRUCTION]]

@@ -247,3 +247,55 @@ int structs_of_odd_sizes(void) {
   assert(t.b != 2);      // expect: fails always assert
   return a + b + c + d;
 }
+
+struct mixed { char kind; short values[2]; int number; };
+
+int fields_filled_in_a_loop(int at) {
+  struct mixed m[4];
+  for (int i = 0; i < 4; i++) {
+    m[i].number = i;
+    m[i].kind = 1;
+  }
+  at &= 3;
+  return m[at].number + m[at].kind +  // expect: safe uninitialised
+         m[at].values[1];             // expect: may fail uninitialised
+}
+
+int begun_with_zeros(int at) {
+  struct mixed m[4] = {0};
+  m[1].number = 3;
+  return m[at & 3].number + m[at & 3].values[at & 1];  // expect: safe uninitialised
+}
+
+int never_written_members(int at) {
+  struct { int n; struct mixed m[4]; } all;
+  all.n = 1;
+  return all.m[at & 3].kind;  // expect: may fail uninitialised
+}
+
+int elements_copied_in_a_loop(int at) {
+  struct mixed m[4], one = {1, {2, 3}, 4};
+  for (int i = 0; i < 4; i++) m[i] = one;
+  return m[at & 3].number;  // expect: safe uninitialised
+}
+
+int elements_copied_but_the_first(int at) {
+  struct mixed m[4], one = {1, {2, 3}, 4};
+  for (int i = 1; i < 4; i++) m[i] = one;
+  return m[at & 3].number;  // expect: may fail uninitialised
+}
+
+static int sum(struct six s) { return s.a + s.c; }
+int filled_and_passed(void) {
+  struct six s;
+  short *all = &s.a;
+  for (int i = 0; i < 3; i++) all[i] = i;
+  return sum(s);  // expect: safe uninitialised
+}
+
+int half_filled_and_passed(void) {
+  struct six s;
+  short *all = &s.a;
+  for (int i = 0; i < 2; i++) all[i] = i;
+  return sum(s);  // expect: may fail uninitialised
+}

@@ -71,3 +71,25 @@ int main(int n, char **words) {
     result = load(source).invariants(whole_program=whole)
     found = {one.span.line: one.verdict.value for one in result.check_results(["bounds"])}
     assert found == {5: "safe", 6: "fails always"}
+
+
+@pytest.mark.parametrize(
+    ("members", "expected"), [("char c; int", "safe"), ("char c, d; int", "may fail")]
+)
+def test_padding_needs_no_value(tmp_path: Path, members: str, expected: str) -> None:
+    source = tmp_path / "padding.c"
+    source.write_text(
+        f"struct s {{ {members} n; }};\n"
+        """static void set(int *n) { *n = 4; }
+extern int passed(struct s);
+int f(void) {
+  struct s s;
+  s.c = 1;
+  set(&s.n);
+  return passed(s);
+}
+"""
+    )
+    result = load(source).invariants(whole_program=False)
+    found = [one.verdict.value for one in result.check_results(["uninitialised"])]
+    assert found == [expected]

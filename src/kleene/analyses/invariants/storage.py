@@ -2,12 +2,12 @@
 
 `track` adds operations on further variables of objects, before accesses are resolved:
 
-    prefix      of an array whose elements are accessed by index: how many from the first on have
-                been written. Storing at index i = prefix makes it i + 1; reading at i < prefix is
-                reading something that was written.
+    prefix      of an array whose elements are accessed by index, or of a field of its elements: how
+                many from the first on have been written. Storing at index i = prefix makes it
+                i + 1; reading at i < prefix is reading something that was written.
     elements    a value for all elements below prefix alike: whatever is known of it holds for each.
                 Storing joins; the first store replaces what was there when prefix was 0.
-    written     whether a part at a constant offset was written
+    written     whether a part at a constant offset, or the whole, was written
     freed       whether the object was freed
     ended       whether the lifetime of a local has ended, if it may be used behind that
 
@@ -20,6 +20,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from math import gcd
 from typing import NamedTuple
 
@@ -29,6 +30,8 @@ from kleene.analyses.invariants.expressions import (
     BOOL,
     ONE,
     ZERO,
+    Always,
+    Both,
     Condition,
     Either,
     Form,
@@ -63,10 +66,13 @@ from kleene.analyses.invariants.operations import (
 from kleene.analyses.invariants.strings import LENGTH
 from kleene.analyses.invariants.transfer import always
 from kleene.ir import Program
+from kleene.ir.codes import Opcode, TypeKind, ValueKind
 
 _PREFIX, _ELEMENTS = -2, -3  # offsets of cells that are no bytes, beside those of `flat`
 _NAMES = {FREED: "freed", ENDED: "ended", _PREFIX: "written", _ELEMENTS: "each", LENGTH: "length"}
 _COUNT = Kind(64, False)
+_SIZES = 1 << 16  # of an element
+_LARGEST_PADDED = 4096  # bytes of a type whose padding is told apart
 
 
 @dataclass(frozen=True)
@@ -114,32 +120,54 @@ def name_of(cell: Cell, name: str) -> str:
     """Return what a variable of an object of this name is called; empty of one of its parts."""
     if cell.size > 0:
         return ""
-    if cell.size < 0:
-        return f"written({name}@{cell.offset})"
-    return f"{_NAMES[cell.offset]}({name})"
+    first = -cell.size // _SIZES if cell.offset in _NAMES else cell.offset
+    part = f"{name}@{first}" if first or cell.offset not in _NAMES else name
+    return f"{_NAMES.get(cell.offset, 'written')}({part})"
 
 
 class _Array(NamedTuple):
-    """An object whose elements are followed together.
+    """A part of an object that comes again and again, and is followed together.
 
     Attributes:
-        size: of an element.
-        kind: of an element; None if only `prefix` is followed.
-        prefix: the variable for how many elements were written from the first on.
+        stride: from one to the next.
+        first: where the first is.
+        size: of each.
+        kind: of each; None if only `prefix` is followed.
+        prefix: the variable for how many were written from the first on.
         elements: the variable for all of these.
     """
 
+    stride: int
+    first: int
     size: int
     kind: Kind | None
     prefix: Cell
     elements: Cell
 
-    def index_of(self, offset: Form | None) -> Form | None:
-        """Return an offset as an index."""
-        if offset is None:
+    def index_of(self, access: Access) -> Form | None:
+        """Return which of them is accessed; None if it is not known, or another part."""
+        return self._index(access.offset, self.first) if access.size == self.size else None
+
+    def may_have(self, access: Access) -> bool:
+        """Return whether it may be one of them that is accessed, if no access is of two."""
+        return access.offset is None or self._index(access.offset, self.first) is not None
+
+    def last_of(self, access: Access) -> Form | None:
+        """Return which of them is accessed, or the last of several that lie side by side."""
+        offset = access.offset
+        if self.stride != self.size or offset is None or offset.terms or offset.constant < 0:
+            return self.index_of(access)
+        return Form((), (offset.constant + access.size - 1 - self.first) // self.stride)
+
+    def filled_by(self, access: Access) -> Form | None:
+        """Return the first of those that a call has written, which begins with one of them."""
+        return self._index(access.offset, 0)
+
+    def _index(self, offset: Form | None, first: int) -> Form | None:
+        if offset is None or gcd(offset.divisor, offset.constant - first) % self.stride:
             return None
-        terms = tuple((key, factor // self.size) for key, factor in offset.terms)
-        return Form(terms, offset.constant // self.size)
+        terms = tuple((key, factor // self.stride) for key, factor in offset.terms)
+        return Form(terms, (offset.constant - first) // self.stride)
 
 
 def track(program: Program, flat: FlatFunction) -> None:
@@ -173,11 +201,11 @@ class _Tracking:
             if isinstance(one, Filled)
         }  # fmt: skip
         self._told = self._local - (untold - filled)
-        self._arrays = dict(self._found_arrays(accesses))
-        self._parts = {object: self._constant_parts(accesses[object]) for object in self._local}
+        self._arrays = {one: self._found_arrays(one, accesses[one]) for one in self._local}
+        self._parts = {one: self._found_parts(one, accesses[one]) for one in self._local}
         self._tables = ConstantTables(program, flat)
         self._sites = {(one.kind, one.instruction): i for i, one in enumerate(flat.sites)}
-        for array in self._arrays.values():
+        for array in (one for found in self._arrays.values() for one in found):
             flat.kinds[array.prefix] = _COUNT
             if array.kind is not None:
                 flat.kinds[array.elements] = array.kind
@@ -185,30 +213,46 @@ class _Tracking:
             flat.kinds.update(dict.fromkeys((_written(object, part) for part in parts), BOOL))
         flat.kinds.update(dict.fromkeys(map(ended, _used_behind_end(flat)), BOOL))
 
-    def _found_arrays(self, accesses: dict[int, list[Access]]) -> Iterator[tuple[int, _Array]]:
-        for object in self._local:
-            found = accesses[object]
-            sizes = {one.size for one in found if one.size > 0}
-            has_index = any(one.offset is not None and one.offset.terms for one in found)
-            if len(sizes) != 1 or not has_index:
-                continue
-            (size,) = sizes
-            if any(_divisor(one.offset) % size for one in found if one.size > 0):
-                continue
-            # Loads whose value is known otherwise have no kind.
-            loads = [one for one in found if one.size > 0 and not one.is_store]
-            kinds = {one.kind for one in loads if one.kind is not None}
-            kind = kinds.pop() if len(kinds) == 1 else None
-            prefix, elements = Cell(object, _PREFIX, 0), Cell(object, _ELEMENTS, 0)
-            yield object, _Array(size, kind, prefix, elements)
+    def _found_arrays(self, object: int, found: list[Access]) -> list[_Array]:
+        """Return what is read by index: elements, or fields of elements."""
+        known = [one for one in found if one.offset is not None and one.size > 0]
+        stride = gcd(*(one.offset.divisor for one in known if one.offset is not None))
+        if not stride:
+            return []
+        sizes = {one.size for one in found if one.size > 0}
+        divisor = gcd(stride, *(_divisor(one.offset) for one in found if one.size > 0))
+        is_apart = len(sizes) == 1 and divisor % min(sizes) == 0  # no access is of two of them
+        kinds: dict[tuple[int, int], set[Kind]] = defaultdict(set)
+        for one in known:
+            if one.offset is not None and (one.offset.terms or not one.is_store):
+                # Loads whose value is known otherwise have no kind.
+                read = {one.kind} if one.kind is not None and not one.is_store else set()
+                kinds[one.offset.constant % stride, one.size] |= read
+        return [
+            _Array(
+                stride, first, size, found.pop() if is_apart and len(found) == 1 else None,
+                Cell(object, _PREFIX, -first * _SIZES - size),
+                Cell(object, _ELEMENTS, -first * _SIZES - size),
+            )
+            for (first, size), found in sorted(kinds.items())
+            if first + size <= stride and size < _SIZES
+        ]  # fmt: skip
 
-    def _constant_parts(self, found: list[Access]) -> set[tuple[int, int]]:
-        """Return the parts, offset and size, of an object that are written at constant offsets."""
-        return {
-            (one.offset.constant, one.size)
-            for one in found
-            if one.is_store and one.size > 0 and one.offset is not None and not one.offset.terms
-        }
+    def _found_parts(self, object: int, found: list[Access]) -> set[tuple[int, int]]:
+        """Return the parts, offset and size, of an object that are written at constant offsets.
+
+        The whole is among them if it may begin with zeros.
+        """
+        parts, whole = set[tuple[int, int]](), self._flat.objects[object].size
+        for one in found:
+            length = Form((), one.size) if one.size > 0 else one.length
+            if one.is_new and one.source == ZERO:
+                length = whole
+            if not one.is_store or length is None or one.offset is None:
+                continue
+            if not length.terms and not one.offset.terms and one.offset.constant >= 0:
+                parts.add((one.offset.constant, length.constant))
+        return parts
 
     def run(self) -> None:
         """Add the operations."""
@@ -227,13 +271,13 @@ class _Tracking:
         elif isinstance(operation, Escape):
             yield operation
             if operation.everything:
-                for one in self._arrays.values():
-                    if one.kind is not None:
-                        yield AnyValue(one.elements)
+                for array in (one for found in self._arrays.values() for one in found):
+                    if array.kind is not None:
+                        yield AnyValue(array.elements)
         elif isinstance(operation, Filled):
-            array = self._arrays.get(operation.object)
-            if array is not None and operation.offset == ZERO:
-                yield from self._grown(array, operation.length)
+            if operation.offset == ZERO:
+                for array in self._arrays.get(operation.object, ()):
+                    yield from self._grown(array, operation.length)
         elif isinstance(operation, End):
             if (key := ended(operation.object)) in self._flat.kinds:
                 yield Assign(key, ONE)
@@ -282,10 +326,10 @@ class _Tracking:
         assert access.object is not None
         if (key := ended(access.object)) in self._flat.kinds:
             yield Assign(key, ZERO)
-        array, is_zero = self._arrays.get(access.object), access.source == ZERO
-        if array is not None:
+        is_zero = access.source == ZERO
+        for array in self._arrays.get(access.object, ()):
             size = self._flat.objects[access.object].size
-            length = None if size is None else _divided(size, array.size)
+            length = None if size is None else _divided(size, array.stride)
             yield Assign(array.prefix, length if is_zero and length is not None else ZERO)
             if array.kind is not None:
                 yield Assign(array.elements, ZERO)  # of no elements anything is true
@@ -295,27 +339,26 @@ class _Tracking:
     def _stored(self, access: Access) -> Iterator[Operation]:
         if access.object is None:
             return
-        array = self._arrays.get(access.object)
+        arrays = self._arrays.get(access.object, ())
         if access.size < 0:
-            yield from self._filled(access, array)
+            yield from self._filled(access, arrays)
             return
         if access.has_value != ONE:
-            yield from self._stored_nothing(access, array)
+            yield from self._stored_nothing(access, arrays)
             return
-        if array is not None:
-            index = array.index_of(access.offset)
+        for array in arrays:
             yield from self._element_stored(access, array)
-            if index is not None:
+            if (index := array.index_of(access)) is not None:
                 is_next = Relation(index.plus(only(array.prefix), -1), "eq")
                 yield Choose(array.prefix, is_next, index.shifted(1), only(array.prefix))
         if access.object in self._parts and access.offset is not None and not access.offset.terms:
             yield Assign(_written(access.object, (access.offset.constant, access.size)), ONE)
 
-    def _stored_nothing(self, access: Access, array: _Array | None) -> Iterator[Operation]:
+    def _stored_nothing(self, access: Access, arrays: Iterable[_Array]) -> Iterator[Operation]:
         """Let a store have written, perhaps, what has no value."""
         assert access.object is not None
-        if array is not None:
-            index = array.index_of(access.offset)
+        for array in arrays:
+            index = array.index_of(access)
             if array.kind is not None:
                 yield AnyValue(array.elements)
             if index is None:
@@ -331,21 +374,22 @@ class _Tracking:
                 yield Assign(_written(access.object, part), ZERO)
 
     def _element_stored(self, access: Access, array: _Array) -> Iterator[Operation]:
-        if array.kind is None:
+        if array.kind is None or not array.may_have(access):
             return
-        if not isinstance(access.source, Form) or access.kind != array.kind:
+        is_one = access.offset is not None and access.kind == array.kind
+        if not isinstance(access.source, Form) or not is_one:
             yield AnyValue(array.elements)
             return
         is_first = Relation(only(array.prefix), "eq")
         yield Choose(array.elements, is_first, access.source, only(array.elements))
         yield Choose(array.elements, Unknown(), access.source, only(array.elements))
 
-    def _filled(self, access: Access, array: _Array | None) -> Iterator[Operation]:
+    def _filled(self, access: Access, arrays: Iterable[_Array]) -> Iterator[Operation]:
         """Let a call have written bytes: from the first element on, or anywhere."""
         assert access.object is not None
         length, source = access.length, access.source
         parts = self._parts.get(access.object, ())
-        if array is not None:
+        for array in arrays:
             is_start = access.offset == ZERO
             if array.kind is not None:
                 if source == ZERO and is_start:
@@ -356,6 +400,8 @@ class _Tracking:
                     yield AnyValue(array.elements)
             if length is not None and is_start:
                 yield from self._grown(array, length)
+            elif length is not None and (index := array.filled_by(access)) is not None:
+                yield from self._grown(array, length, index)
         for offset, size in sorted(parts):
             if length is None or access.offset is None or access.offset.terms or length.terms:
                 continue
@@ -363,53 +409,82 @@ class _Tracking:
             if start <= offset and offset + size <= start + length.constant:
                 yield Assign(_written(access.object, (offset, size)), ONE)
 
-    def _grown(self, array: _Array, length: Form) -> Iterator[Operation]:
-        """Let the first bytes be written, at least so many."""
-        n_elements = _divided(length, array.size)
+    def _grown(self, array: _Array, length: Form, index: Form = ZERO) -> Iterator[Operation]:
+        """Let bytes be written from the first, or from an index on, at least so many."""
+        n_elements = _divided(length, array.stride)
         if n_elements is not None:
-            is_more = Relation(only(array.prefix).plus(n_elements, -1), "le")
-            yield Choose(array.prefix, is_more, n_elements, only(array.prefix))
+            end = index.plus(n_elements)
+            is_more: Condition = Relation(only(array.prefix).plus(end, -1), "le")
+            if index != ZERO:  # nothing in between may be left out
+                is_more = Both(is_more, Relation(index.plus(only(array.prefix), -1), "le"))
+            yield Choose(array.prefix, is_more, end, only(array.prefix))
 
     def _loaded(self, access: Access, row: int) -> Iterator[Operation]:
         if access.object is None:
             yield access
             return
-        array = self._arrays.get(access.object)
-        index = array.index_of(access.offset) if array is not None else None
+        arrays = self._arrays.get(access.object, ())
         if access.object in self._told:
-            condition = self._has_value(access, array, index)
-            if condition is not None:
-                place = self._site(CheckKind.UNINITIALISED, row, "what is read was written before")
-                whole = Either(condition, Unknown())  # what is not known may be written, too
-                yield Check(place, whole, is_stop=False)  # any value is read
+            place = self._site(CheckKind.UNINITIALISED, row, "what is read was written before")
+            whole = self._has_value(access, arrays)
+            yield Check(place, whole, is_stop=False)  # any value is read
         yield access
         if access.target is None or access.kind is None:
             return
         read = only(access.target)
-        if array is not None and array.kind == access.kind and index is not None:
-            missing = index.plus(only(array.prefix), -1).shifted(1)
-            yield Element(read, missing, only(array.elements))
+        followed = [one for one in arrays if one.kind == access.kind]
+        if followed and (index := followed[0].index_of(access)) is not None:
+            missing = index.plus(only(followed[0].prefix), -1).shifted(1)
+            yield Element(read, missing, only(followed[0].elements))
         elif (range_ := self._tables.range(access)) is not None:
             low, high = range_
             yield Guard(Relation(read.scaled(-1).shifted(low), "le"))
             yield Guard(Relation(read.shifted(-high), "le"))
 
-    def _has_value(
-        self, access: Access, array: _Array | None, index: Form | None
-    ) -> Condition | None:
-        """Return that the bytes of a load were written; None if writes are not told apart."""
-        found: Condition | None = None
-        if array is not None:
-            if index is None:
-                return Unknown()
-            found = Relation(index.plus(only(array.prefix), -1).shifted(1), "le")
-        if access.object in self._parts and access.offset is not None and not access.offset.terms:
-            part = access.offset.constant, access.size
-            assert access.object is not None
-            if part in self._parts[access.object]:
-                written = Relation(only(_written(access.object, part)), "ne")
-                found = written if found is None else Either(written, found)
+    def _has_value(self, access: Access, arrays: Iterable[_Array]) -> Condition:
+        """Return that the bytes of a load were written, which they may be otherwise, too."""
+        assert access.object is not None
+        found: Condition = Unknown()  # what is not known may be written, too
+        for some in self._covering(access):
+            written: Condition = Always(True)
+            for part in some:
+                this = Relation(only(_written(access.object, part)), "ne")
+                written = Both(written, this) if len(some) > 1 else this
+            found = Either(written, found)
+        for array in arrays:
+            if (index := array.last_of(access)) is not None:
+                found = Either(Relation(index.plus(only(array.prefix), -1).shifted(1), "le"), found)
         return found
+
+    def _covering(self, access: Access) -> Iterator[list[tuple[int, int]]]:
+        """Yield parts that have all bytes of an access: single ones, or some beside padding."""
+        assert access.object is not None
+        object, parts = self._flat.objects[access.object], self._parts.get(access.object, set())
+        if access.offset is None or access.offset.terms:
+            if object.size is not None and (whole := (0, object.size.constant)) in parts:
+                yield from [] if object.size.terms else [[whole]]
+            return
+        start, end = access.offset.constant, access.offset.constant + access.size
+        single = [[part] for part in sorted(parts) if part[0] <= start and end <= sum(part)]
+        yield from single
+        at, some, padding = start, list[tuple[int, int]](), self._padding(access.object)
+        while at < end:
+            inside = [part for part in parts if part[0] == at and sum(part) <= end]
+            if not inside and at not in padding:
+                return
+            some += [max(inside)] if inside else []
+            at = sum(some[-1]) if inside else at + 1
+        if some and some not in single:
+            yield some
+
+    def _padding(self, object: int) -> frozenset[int]:
+        """Return the bytes of a local that are in none of its members."""
+        base, first = self._flat.objects[object].base, self._program.bases[ValueKind.INSTRUCTION]
+        table = self._program.instructions
+        row = -1 if base is None else base.value - first
+        if row < 0 or table.opcode[row] != Opcode.ALLOCA:
+            return frozenset()
+        return _padding_of(self._program, int(table.about[row]))
 
     def _site(self, kind: CheckKind, row: int, message: str) -> int:
         place = self._sites.setdefault((kind, row), len(self._flat.sites))
@@ -456,6 +531,25 @@ def _ended_after(block: Block, before: set[int], used: set[int]) -> set[int]:
 def _written(object: int, part: tuple[int, int]) -> Cell:
     """Return the variable that is 1 where a part of an object was written."""
     return Cell(object, part[0], -part[1])
+
+
+@lru_cache(maxsize=256)
+def _padding_of(program: Program, type_id: int) -> frozenset[int]:
+    """Return the bytes of a type that are in none of its members; of a large one, none."""
+    types = program.types
+    size, kind = int(types.size[type_id]), int(types.kind[type_id])
+    if kind not in (TypeKind.STRUCT, TypeKind.ARRAY) or not 0 < size <= _LARGEST_PADDED:
+        return frozenset()
+    members = types.elements_of(type_id).tolist()
+    starts = types.field_offsets_of(type_id).tolist()
+    if kind == TypeKind.ARRAY:
+        each = int(types.size[members[0]])
+        starts, members = range(0, size, max(each, 1)), members * (size // max(each, 1))
+    left = set(range(size))
+    for start, member in zip(starts, members, strict=True):
+        inside = {start + one for one in _padding_of(program, member)}
+        left -= set(range(start, start + int(types.size[member]))) - inside
+    return frozenset(left)
 
 
 def _may_overlap(access: Access, part: tuple[int, int]) -> bool:
