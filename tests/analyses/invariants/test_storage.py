@@ -73,10 +73,11 @@ int main(int n, char **words) {
     assert found == {5: "safe", 6: "fails always"}
 
 
+@pytest.mark.parametrize("whole", [False, True], ids=["functions", "whole program"])
 @pytest.mark.parametrize(
     ("members", "expected"), [("char c; int", "safe"), ("char c, d; int", "may fail")]
 )
-def test_padding_needs_no_value(tmp_path: Path, members: str, expected: str) -> None:
+def test_padding_needs_no_value(tmp_path: Path, members: str, expected: str, whole: bool) -> None:
     source = tmp_path / "padding.c"
     source.write_text(
         f"struct s {{ {members} n; }};\n"
@@ -90,6 +91,6 @@ int f(void) {
 }
 """
     )
-    result = load(source).invariants(whole_program=False)
+    result = load(source).invariants(whole_program=whole)
     found = [one.verdict.value for one in result.check_results(["uninitialised"])]
     assert found == [expected]

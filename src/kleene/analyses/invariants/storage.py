@@ -20,7 +20,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 from math import gcd
 from typing import NamedTuple
 
@@ -66,13 +65,13 @@ from kleene.analyses.invariants.operations import (
 from kleene.analyses.invariants.strings import LENGTH
 from kleene.analyses.invariants.transfer import always
 from kleene.ir import Program
-from kleene.ir.codes import Opcode, TypeKind, ValueKind
+from kleene.ir.codes import Opcode, ValueKind
+from kleene.ir.padding import padding_of
 
 _PREFIX, _ELEMENTS = -2, -3  # offsets of cells that are no bytes, beside those of `flat`
 _NAMES = {FREED: "freed", ENDED: "ended", _PREFIX: "written", _ELEMENTS: "each", LENGTH: "length"}
 _COUNT = Kind(64, False)
 _SIZES = 1 << 16  # of an element
-_LARGEST_PADDED = 4096  # bytes of a type whose padding is told apart
 
 
 @dataclass(frozen=True)
@@ -484,7 +483,7 @@ class _Tracking:
         row = -1 if base is None else base.value - first
         if row < 0 or table.opcode[row] != Opcode.ALLOCA:
             return frozenset()
-        return _padding_of(self._program, int(table.about[row]))
+        return padding_of(self._program, int(table.about[row]))
 
     def _site(self, kind: CheckKind, row: int, message: str) -> int:
         place = self._sites.setdefault((kind, row), len(self._flat.sites))
@@ -531,25 +530,6 @@ def _ended_after(block: Block, before: set[int], used: set[int]) -> set[int]:
 def _written(object: int, part: tuple[int, int]) -> Cell:
     """Return the variable that is 1 where a part of an object was written."""
     return Cell(object, part[0], -part[1])
-
-
-@lru_cache(maxsize=256)
-def _padding_of(program: Program, type_id: int) -> frozenset[int]:
-    """Return the bytes of a type that are in none of its members; of a large one, none."""
-    types = program.types
-    size, kind = int(types.size[type_id]), int(types.kind[type_id])
-    if kind not in (TypeKind.STRUCT, TypeKind.ARRAY) or not 0 < size <= _LARGEST_PADDED:
-        return frozenset()
-    members = types.elements_of(type_id).tolist()
-    starts = types.field_offsets_of(type_id).tolist()
-    if kind == TypeKind.ARRAY:
-        each = int(types.size[members[0]])
-        starts, members = range(0, size, max(each, 1)), members * (size // max(each, 1))
-    left = set(range(size))
-    for start, member in zip(starts, members, strict=True):
-        inside = {start + one for one in _padding_of(program, member)}
-        left -= set(range(start, start + int(types.size[member]))) - inside
-    return frozenset(left)
 
 
 def _may_overlap(access: Access, part: tuple[int, int]) -> bool:

@@ -15,7 +15,7 @@ from kleene.analyses.dataflow.context import Context
 from kleene.analyses.invariants.library import calls_by_model
 from kleene.analyses.invariants.whole.addresses import AddressSums, address_sums
 from kleene.analyses.invariants.whole.flow import Flow
-from kleene.analyses.invariants.whole.masks import ALL, MOST
+from kleene.analyses.invariants.whole.masks import ALL, MOST, written_mask
 from kleene.analyses.invariants.whole.outcomes import Outcomes
 from kleene.analyses.invariants.whole.pointers import Pointers
 from kleene.analyses.invariants.whole.storage import Storage
@@ -23,6 +23,7 @@ from kleene.analyses.invariants.whole.undefined_values import may_be_undefined, 
 from kleene.analyses.points_to.memory_model import AllocationKind
 from kleene.base.arrays import I64, Bools, Ints
 from kleene.ir.codes import CALLS, GlobalFlag, Opcode, Passing, ValueKind
+from kleene.ir.padding import padding_of
 
 _ADDS = (Opcode.GETELEMENTPTR, Opcode.BITCAST, Opcode.ADDRSPACECAST, Opcode.FREEZE)
 _STAYS = (*_ADDS, Opcode.LOAD, Opcode.ICMP, Opcode.ALLOCA)  # they hand no address on
@@ -57,7 +58,7 @@ class Origins:
         self.opcodes: list[int] = self.table.opcode.tolist()
         self.blocks: list[int] = self.table.block.tolist()
         self.types: list[int] = self.program.value_types.tolist()
-        self.sizes: list[int] = self.program.types.size.tolist()
+        self.sizes: list[int] = self.program.store_size.tolist()
         self.leaves: list[bool] = context.calls.may_return_any.tolist()
         self.models = {
             call: model for model, calls in calls_by_model(self.program) for call in calls.tolist()
@@ -239,11 +240,18 @@ class Origins:
         return min(max((_UNKNOWN if one < 0 else one for one in sizes), default=_UNKNOWN), MOST)
 
     def beyond(self, origin: int) -> int:
-        """Return the mask of what is no part of storage, behind its end; 0 if that is not known."""
+        """Return the mask of what needs no value: padding, and what is behind the storage's end.
+
+        Of the end nothing is said if that is not known.
+        """
+        row, padding = origin - self.first, 0
+        if row >= 0 and self.opcodes[row] == Opcode.ALLOCA:
+            for byte in padding_of(self.program, int(self.table.about[row])):
+                padding |= written_mask(byte, byte + 1)
         n_bytes = self.context.points_to.system.allocations.n_bytes[self.of[origin]]
         if (n_bytes < 0).any() or (n_bytes > MOST).any():
-            return 0
-        return ALL << int(n_bytes.max())
+            return padding
+        return padding | ALL << int(n_bytes.max())
 
     def allocations_of(self, places: frozenset[Place]) -> int:
         """Return the allocations of places as one integer."""
