@@ -122,7 +122,7 @@ def was_reached(observed: Observed, rows: np.ndarray, row: int) -> bool:
     if not rows["n_seen"][observed.first_block_slot + block]:
         return False
     first = int(observed.program.blocks.instruction_offsets[block])
-    calls = first + np.flatnonzero(np.isin(table.opcode[first:row], CALLS))
+    calls = first + np.flatnonzero(np.isin(table.opcode[first:row], list(CALLS)))
     return not len(calls) or went_on(observed, rows, int(calls[-1]))
 
 

@@ -94,3 +94,30 @@ int f(void) {
     result = load(source).invariants(whole_program=whole)
     found = [one.verdict.value for one in result.check_results(["uninitialised"])]
     assert found == [expected]
+
+
+@pytest.mark.parametrize("whole", [False, True], ids=["functions", "whole program"])
+def test_parts_of_words_have_values_of_their_own(tmp_path: Path, whole: bool) -> None:
+    """Bit-fields, and members of structs that are passed and returned in registers."""
+    source = tmp_path / "parts.c"
+    text = """struct pair { char a, b; int n; };
+struct fields { unsigned a : 3, b : 5; int c : 7; };
+static int first(struct pair x) { return x.a + x.n; }
+static int second(struct pair x) { return x.b + x.n; }  // lacks
+static struct pair made(int k) { struct pair v; v.a = k; v.n = 2; return v; }
+int passed(void) { struct pair v = made(1); return first(v); }
+int not_passed(void) { struct pair v; v.a = 1; v.n = 2; return second(v); }
+int returned(void) { struct pair v = made(1); return v.a; }
+int not_returned(void) { struct pair v = made(1); return v.b; }  // lacks
+int set(void) { struct fields v; v.c = 1; v.a = 2; return v.c + v.a; }
+int not_set(void) { struct fields v; v.c = 1; v.a = 2; return v.b + 1; }  // lacks
+int set_before(int k) { struct fields v; v.b = 1; while (k--) v.a = 1; return v.b + 1; }
+int set_perhaps(int k) { struct fields v; v.b = 1; while (k--) v.a = 1; return v.a + 1; }  // lacks
+int moved(int k) { struct fields v, w; v.b = k; w = v; v.c = w.b; return v.c / 2 + w.b; }
+int negative(int k) { struct fields v; v.c = k; return v.c >> 1; }
+"""
+    source.write_text(text)
+    checks = load(source).invariants(whole_program=whole).check_results(["uninitialised"])
+    open_lines = [one.span.line for one in checks if one.span and not one.is_proved]
+    lines = enumerate(text.splitlines(), 1)
+    assert sorted(open_lines) == [number for number, line in lines if line.endswith("// lacks")]

@@ -14,7 +14,16 @@ import numpy as np
 
 from kleene.base.arrays import Bools, Ints
 from kleene.ir import Program
-from kleene.ir.codes import CALLS, ArgumentFlag, Binding, GlobalFlag, Opcode, TypeKind, ValueKind
+from kleene.ir.codes import (
+    CALLS,
+    ArgumentFlag,
+    Binding,
+    ConstantKind,
+    GlobalFlag,
+    Opcode,
+    TypeKind,
+    ValueKind,
+)
 
 _COMPUTES = (
     Opcode.ADD, Opcode.SUB, Opcode.MUL, Opcode.UDIV, Opcode.SDIV, Opcode.UREM, Opcode.SREM,
@@ -114,4 +123,22 @@ def are_words(program: Program) -> Bools:
         is_room = (inner >= 0) & (table.opcode[np.maximum(inner, 0)] == Opcode.AND)
         is_room &= found[np.maximum(inner, 0)]
         found[np.flatnonzero(table.opcode == Opcode.OR)[is_room]] = True
+    return found
+
+
+@lru_cache(maxsize=1)
+def may_lack_bits(program: Program) -> Bools:
+    """Return the values that may lack bits: constants, parts of structs, what is made of these."""
+    table, constants, arguments = program.instructions, program.constants, program.arguments
+    found, first = np.zeros(program.n_values, bool), program.bases[ValueKind.INSTRUCTION]
+    is_none = np.isin(constants.kind, (ConstantKind.UNDEF, ConstantKind.POISON))
+    found[program.bases[ValueKind.CONSTANT] + np.flatnonzero(is_none)] = True
+    is_part = arguments.flags & ArgumentFlag.NOUNDEF == 0
+    found[program.bases[ValueKind.ARGUMENT] + np.flatnonzero(is_part)] = True
+    found[first + np.flatnonzero(np.isin(table.opcode, list(CALLS)))] = True
+    owner = np.repeat(np.arange(len(table)), np.diff(table.offsets))
+    passes = np.isin(table.opcode, (*PASSES_ON, Opcode.PHI, Opcode.SELECT))[owner]
+    operands, results = table.operands[passes], first + owner[passes]
+    while len(new := results[found[operands] & ~found[results]]):
+        found[new] = True
     return found

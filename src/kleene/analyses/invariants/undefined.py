@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from kleene.analyses.dataflow.values_needed import (
     PASSES_ON,
     are_words,
+    may_lack_bits,
     must_have_values,
     temporaries,
 )
@@ -14,14 +17,17 @@ from kleene.analyses.invariants.expressions import (
     BOOL,
     ONE,
     ZERO,
+    Always,
     Both,
     Condition,
+    Either,
     Form,
     Relation,
+    Unknown,
     only,
 )
 from kleene.analyses.invariants.flat import Base, Block
-from kleene.ir.codes import ConstantKind, Opcode, ValueKind
+from kleene.ir.codes import CALLS, ConstantKind, Opcode, ValueKind
 
 _DEFINED = -(1 << 60)  # variables for whether a phi has a value, by the phi
 _DEEPEST = 8  # operations on a value that are looked behind
@@ -36,6 +42,7 @@ class UndefinedValues:
         self._values, self._flat = builder.values, builder.flat
         self._must_have, self._words = must_have_values(self._program), are_words(self._program)
         self._temporaries = temporaries(self._program)
+        self._may_lack = may_lack_bits(self._program)
         self._phis: dict[int, set[int]] = {}
 
     def phis(self, context: int) -> set[int]:
@@ -122,19 +129,113 @@ class UndefinedValues:
                 found[only(self.flag(context, one))] = None
         return list(found)
 
+    def _have_values(self, context: int, value: int, bits: int) -> list[Condition]:
+        """Return the conditions under which bits of a value are defined.
+
+        Of a phi of words, it is not known which of them it is.
+        """
+        found: dict[Condition, None] = {}
+        todo = [(context, value, bits, True)] if self._may_lack[value] else []
+        seen = set(todo)
+        while todo:
+            context, value, bits, is_sure = todo.pop()
+            row = value - self._builder.first_instruction
+            opcode = self._table.opcode[row] if row >= 0 else -1
+            condition: Condition | None = None
+            more = self._parts(context, value, bits)
+            if self._has_no_value(value):
+                condition = Always(False)
+            elif opcode == Opcode.PHI:
+                if row in self.phis(context):
+                    condition = Relation(only(self.flag(context, value)), "ne")
+                given = self._table.operands_of(row).tolist()[::2]
+                more = ((context, one, bits) for one in given if not self._has_no_value(one))
+            if condition is not None:
+                found[condition if is_sure else Either(condition, Unknown())] = None
+            is_sure &= opcode not in (Opcode.PHI, Opcode.SELECT)
+            new = {(*one, is_sure) for one in more if one[2] and self._may_lack[one[1]]}
+            todo += sorted(new - seen)
+            seen |= new
+        return list(found)
+
+    def _used_bits(self, row: int, position: int, value: int) -> int:
+        """Return the bits of an operand that count: of a shift to the right, the higher ones."""
+        bits = self._all_bits(value)
+        if self._table.opcode[row] == Opcode.ASHR and not position:
+            by = self._values.constant(int(self._table.operands_of(row)[1]))
+            bits &= -1 << (by or 0)
+        return bits
+
+    def _all_bits(self, value: int) -> int:
+        return (1 << max(self._values.width(value), 1)) - 1
+
+    def _parts(self, context: int, value: int, bits: int) -> Iterator[tuple[int, int, int]]:
+        """Yield the operands, each with its bits, that bits of a value are made of."""
+        row = value - self._builder.first_instruction
+        if row < 0:
+            yield from ((*one, bits) for one in self._passed(context, value))
+            return
+        opcode, operands = int(self._table.opcode[row]), self._table.operands_of(row).tolist()
+        if opcode in CALLS:
+            yield from ((*one, bits) for one in self._returned(context, row))
+        elif opcode == Opcode.SELECT:
+            yield from ((context, one, bits) for one in operands[1:])
+        elif opcode in (Opcode.AND, Opcode.OR):
+            for one, other in (operands, operands[::-1]):
+                number = self._values.constant(other)
+                if number is not None:
+                    yield context, one, bits & (number if opcode == Opcode.AND else ~number)
+                else:
+                    yield context, one, bits
+        elif opcode in (Opcode.SHL, Opcode.LSHR) and (
+            (by := self._values.constant(operands[1])) is not None
+        ):
+            yield context, operands[0], bits >> by if opcode == Opcode.SHL else bits << by
+        elif opcode in (Opcode.TRUNC, Opcode.ZEXT):
+            yield context, operands[0], bits & self._all_bits(operands[0])
+        elif opcode in PASSES_ON:
+            yield from ((context, one, self._all_bits(one)) for one in operands)
+
+    def _passed(self, context: int, value: int) -> Iterator[tuple[int, int]]:
+        """Yield what the call that is inlined passes for a part of a struct."""
+        function, call, parent = self._flat.contexts[context]
+        offsets, first = (
+            self._program.function_table.argument_offsets,
+            self._program.bases[ValueKind.ARGUMENT],
+        )
+        place = value - first - int(offsets[function]) + 1
+        operands = self._table.operands_of(call).tolist() if parent >= 0 else []
+        is_argument = 1 <= place < len(operands) and value < first + offsets[function + 1]
+        if is_argument and not self._must_have[int(self._table.offsets[call]) + place]:
+            yield parent, operands[place]  # else it is checked at the call
+
+    def _returned(self, context: int, call: int) -> Iterator[tuple[int, int]]:
+        """Yield what a function that is inlined returns, if it does at one place alone."""
+        for place, (function, row, parent) in enumerate(self._flat.contexts):
+            if (row, parent) == (call, context):
+                first, end = self._program.blocks.instruction_offsets[
+                    self._program.function_table.block_offsets[function : function + 2]
+                ].tolist()
+                rows = first + (self._table.opcode[first:end] == Opcode.RET).nonzero()[0]
+                if len(rows) == 1:
+                    yield from ((place, one) for one in self._table.operands_of(rows[0]).tolist())
+
     def check(self, block: Block, context: int, row: int, operands: list[int]) -> None:
         """Check that what an instruction uses has a value."""
         place = int(self._table.offsets[row])
         must = self._must_have[place : place + len(operands)].tolist()
-        missing = [
-            Relation(flag, "ne")
-            for one, is_used in zip(operands, must, strict=True)
-            if is_used
-            for flag in self._flags(context, one)
-        ]
+        missing: list[Condition] = []
+        for position, (one, is_used) in enumerate(zip(operands, must, strict=True)):
+            if not is_used:
+                continue
+            if self._table.opcode[row] in (Opcode.RET, Opcode.STORE):  # with its parts
+                missing += [Relation(flag, "ne") for flag in self._flags(context, one)]
+            else:
+                bits = self._used_bits(row, position, one)
+                missing += self._have_values(context, one, bits)
         if missing:
-            condition: Condition = missing[0]
-            for one in missing[1:]:
-                condition = Both(condition, one)
+            condition = missing[0]
+            for each in missing[1:]:
+                condition = Both(condition, each)
             message = "what is used has a value"
             self._builder.check(block, CheckKind.UNINITIALISED, row, condition, message)

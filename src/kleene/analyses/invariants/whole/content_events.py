@@ -219,7 +219,7 @@ class Events:
         stored, address = self._storage.operands(row)
         size = self._sizes[self._types[stored]]
         number, distance = self.number(address), self._origins.distance[address]
-        is_undefined = bool(self._origins.is_undefined[stored])
+        is_undefined = bool(self._origins.undefined.whole[stored])
         if number is None or size <= 0:
             return
         if distance is not None and distance >= 0:

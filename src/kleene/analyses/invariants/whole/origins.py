@@ -19,7 +19,7 @@ from kleene.analyses.invariants.whole.masks import ALL, MOST, written_mask
 from kleene.analyses.invariants.whole.outcomes import Outcomes
 from kleene.analyses.invariants.whole.pointers import Pointers
 from kleene.analyses.invariants.whole.storage import Storage
-from kleene.analyses.invariants.whole.undefined_values import may_be_undefined, owners
+from kleene.analyses.invariants.whole.undefined_values import owners, undefined_values
 from kleene.analyses.points_to.memory_model import AllocationKind
 from kleene.base.arrays import I64, Bools, Ints
 from kleene.ir.codes import CALLS, GlobalFlag, Opcode, Passing, ValueKind
@@ -44,7 +44,7 @@ class Origins:
         distance: of each value, how many bytes behind its origin it is; None where that varies.
         of: the origins, and the allocations of each.
         not_followed: allocations whose address is not the value of their site.
-        is_undefined: of each value, whether it may be undefined.
+        undefined: which values may be undefined.
         captured: of each argument, whether its function may hand it on.
     """
 
@@ -72,7 +72,7 @@ class Origins:
         self._find_places()
         self.not_followed: list[int] = []
         self.of = self._origins()
-        self.is_undefined = may_be_undefined(context, flow)
+        self.undefined = undefined_values(context, flow)
         self.captured = self._captured_arguments()
 
     def may_be_unwritten(self, value: int) -> bool:

@@ -29,6 +29,7 @@ from kleene.analyses.invariants.whole.lifetimes import Lifetimes
 from kleene.analyses.invariants.whole.origins import Origins
 from kleene.analyses.invariants.whole.pointers import Pointers
 from kleene.analyses.invariants.whole.storage import Storage
+from kleene.analyses.invariants.whole.undefined_values import used_bits
 from kleene.base.arrays import I64, U8, Bools
 from kleene.base.collector import paused_collector
 from kleene.ir.codes import CALLS, ConstantKind, Flag, GlobalKind, Opcode, TypeKind, ValueKind
@@ -328,8 +329,12 @@ class Checker:
         message = "what is copied was written before"
         self._add(CheckKind.UNINITIALISED, rows, message, safe, nowhere)
         owner = np.repeat(np.arange(len(self._table)), np.diff(self._table.offsets))
-        used = must_have_values(self._program) | self._leave_the_function(origins)
-        used &= origins.is_undefined[self._table.operands]
+        undefined, operands = origins.undefined, self._table.operands
+        is_moved = np.isin(self._table.opcode[owner], (Opcode.RET, Opcode.STORE))  # with its parts
+        used = must_have_values(self._program) & ~is_moved
+        used &= undefined.bits[operands] & used_bits(self._program) != 0
+        moved = is_moved & must_have_values(self._program) | self._leave_the_function(origins)
+        used |= moved & undefined.whole[operands]
         rows = np.unique(owner[used])
         nowhere = np.zeros(len(rows), bool)
         self._add(CheckKind.UNINITIALISED, rows, "what is used has a value", nowhere, nowhere)
