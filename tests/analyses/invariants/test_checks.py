@@ -124,6 +124,28 @@ def test_accesses_outside_of_locals_are_seen() -> None:
     assert open_ == {n for n, line in enumerate(lines, 1) if re.search("fails|may fail", line)}
 
 
+def test_what_some_caller_reaches_is_not_unreachable(tmp_path: Path) -> None:
+    """Nor is a check that the argument of that caller answers: of a constant divisor, of null."""
+    file = tmp_path / "reached.c"
+    file.write_text(
+        "int __VERIFIER_nondet_int(void);\n"
+        "static int rest(int a, int b) { return a % b; }\n"
+        "static int at(int *p, int i) { return p[i]; }\n"
+        "int main(void) {\n"
+        "  int here[4] = {1, 2, 3, 4}, *none = 0, k = __VERIFIER_nondet_int();\n"
+        "  if (k > 5 && k < 3) return rest(k, -1) + at(none, 2);\n"
+        "  return rest(k, 2) + at(here, 3); }\n"
+    )
+    result = load(file).invariants(whole_program=False)
+    found = {
+        (one.span.line, one.kind.value): one.verdict
+        for one in result.check_results()
+        if one.span is not None and one.span.line < 4
+    }
+    kinds = {(2, "division"), (2, "overflow"), (3, "bounds"), (3, "null"), (3, "uninitialised")}
+    assert found == dict.fromkeys(kinds, Verdict.SAFE)
+
+
 def test_states_are_not_kept_apart_where_that_takes_long_unless_told(tmp_path: Path) -> None:
     loops = "".join(f"for (int {k} = 0; {k} < h(0) && {k} < 9; {k}++) " for k in "abcdef")
     file = tmp_path / "large.c"

@@ -140,7 +140,7 @@ class Invariants:
                 todo += [] if self.functions else [one for one in others if one not in todo]
         checks = [
             self._check(program, site, *answer, losses.get(site, ""))
-            for site, answer in verdicts.items()
+            for site, answer in _of_reached(verdicts)
         ]
         if CheckKind.DEAD_CODE.value in self.checks:
             checks += dead_code(program, reached_blocks(answers, roots_only=bool(self.functions)))
@@ -435,6 +435,30 @@ def _callers(program: Program, defined: list[int]) -> dict[int, set[int]]:
             if callee in found and callee != row:
                 found[callee].add(row)
     return found
+
+
+def _of_reached(
+    verdicts: dict[Site, tuple[Verdict, str, str]],
+) -> Iterator[tuple[Site, tuple[Verdict, str, str]]]:
+    """Yield checks with their answers, but those not reached that other callers do reach.
+
+    They reach the same check of another object, or one that is behind it and has no need of it:
+    the address of an object is not null.
+    """
+    reached = {
+        (site.kind, site.instruction)
+        for site, (verdict, _, _) in verdicts.items()
+        if verdict is not Verdict.UNREACHABLE
+    }
+    for site, answer in verdicts.items():
+        is_dead = answer[0] is Verdict.UNREACHABLE
+        if is_dead and (site.kind, site.instruction) in reached:
+            continue
+        is_null = site.kind is CheckKind.NULL
+        if is_dead and is_null and (CheckKind.BOUNDS, site.instruction) in reached:
+            yield site, (Verdict.SAFE, DOMAINS[0], "")
+        else:
+            yield site, answer
 
 
 def _with_the_rest(defined: list[int], roots: list[int], callers: dict[int, set[int]]) -> list[int]:

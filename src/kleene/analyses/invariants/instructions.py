@@ -202,7 +202,8 @@ class InstructionLowering:
             )
             least = Relation(left.shifted(1 << kind.width - 1), "ne")
             may_be = opcode in (Opcode.SDIV, Opcode.SREM) and not kind.is_unsigned
-            if may_be and (right.terms or right.constant == -1):
+            divisor = self._values.constant(self._table.operands_of(row)[1])  # for all callers
+            if may_be and (divisor is None or right.constant == -1):
                 either = negation(Both(negation(least), Relation(right.shifted(1), "eq")))
                 self._builder.check(
                     block, CheckKind.OVERFLOW, row, either, _no_overflow("sdiv", kind)
