@@ -12,7 +12,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from kleene.base.arrays import Bools, Ints
+from kleene.base.arrays import I64, Bools, Ints, csr
 from kleene.ir import Program
 from kleene.ir.codes import (
     CALLS,
@@ -24,6 +24,7 @@ from kleene.ir.codes import (
     TypeKind,
     ValueKind,
 )
+from kleene.ir.parts import EXTRACTS, INSERTS
 
 _COMPUTES = (
     Opcode.ADD, Opcode.SUB, Opcode.MUL, Opcode.UDIV, Opcode.SDIV, Opcode.UREM, Opcode.SREM,
@@ -37,6 +38,7 @@ PASSES_ON = (
     Opcode.TRUNC, Opcode.ZEXT, Opcode.AND, Opcode.OR, Opcode.SHL, Opcode.LSHR, Opcode.BITCAST,
     Opcode.PTRTOINT, Opcode.INTTOPTR,
 )  # fmt: skip
+_PARTS = (*EXTRACTS, *INSERTS, Opcode.SHUFFLEVECTOR)
 _SCALARS = (TypeKind.INT, TypeKind.POINTER, TypeKind.FLOAT)
 
 
@@ -129,16 +131,46 @@ def are_words(program: Program) -> Bools:
 @lru_cache(maxsize=1)
 def may_lack_bits(program: Program) -> Bools:
     """Return the values that may lack bits: constants, parts of structs, what is made of these."""
-    table, constants, arguments = program.instructions, program.constants, program.arguments
+    table, arguments = program.instructions, program.arguments
     found, first = np.zeros(program.n_values, bool), program.bases[ValueKind.INSTRUCTION]
-    is_none = np.isin(constants.kind, (ConstantKind.UNDEF, ConstantKind.POISON))
-    found[program.bases[ValueKind.CONSTANT] + np.flatnonzero(is_none)] = True
+    found[program.bases[ValueKind.CONSTANT] + np.flatnonzero(lack_bits(program))] = True
     is_part = arguments.flags & ArgumentFlag.NOUNDEF == 0
     found[program.bases[ValueKind.ARGUMENT] + np.flatnonzero(is_part)] = True
-    found[first + np.flatnonzero(np.isin(table.opcode, list(CALLS)))] = True
+    calls = np.flatnonzero(np.isin(table.opcode, list(CALLS)))
+    is_direct = table.operands[table.offsets[calls]] < len(program.globals)
+    found[first + calls[~is_direct]] = True
     owner = np.repeat(np.arange(len(table)), np.diff(table.offsets))
-    passes = np.isin(table.opcode, (*PASSES_ON, Opcode.PHI, Opcode.SELECT))[owner]
-    operands, results = table.operands[passes], first + owner[passes]
-    while len(new := results[found[operands] & ~found[results]]):
+    passes = np.isin(table.opcode, (*PASSES_ON, *_PARTS, Opcode.PHI, Opcode.SELECT))[owner]
+    returned, results = _returned(program, calls[is_direct])
+    sources = np.concatenate((table.operands[passes].astype(np.int64), returned))
+    targets = np.concatenate((first + owner[passes], first + results))
+    while len(new := targets[found[sources] & ~found[targets]]):
+        found[new] = True
+    return found
+
+
+def _returned(program: Program, calls: I64) -> tuple[I64, I64]:
+    """Return the values that functions return, and the direct calls that get them."""
+    table = program.instructions
+    rows = np.flatnonzero((table.opcode == Opcode.RET) & (np.diff(table.offsets) > 0))
+    given = table.operands[table.offsets[rows]].astype(np.int64)
+    first, order = csr(program.instruction_function[rows], len(program.function_table))
+    given = given if order is None else given[order]
+    function = program.globals.function[table.operands[table.offsets[calls]]]
+    calls, function = calls[function >= 0], function[function >= 0]
+    count = np.diff(first)[function]
+    place = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count)
+    return given[np.repeat(first[function], count) + place], np.repeat(calls, count)
+
+
+def lack_bits(program: Program) -> Bools:
+    """Return which constants have no value, or have parts without one."""
+    constants, first = program.constants, program.bases[ValueKind.CONSTANT]
+    found: Bools = np.isin(constants.kind, (ConstantKind.UNDEF, ConstantKind.POISON))
+    owner = np.repeat(np.arange(len(constants)), np.diff(constants.offsets))
+    given = constants.operands.astype(np.int64) - first
+    is_part = (constants.kind[owner] == ConstantKind.AGGREGATE) & (given >= 0)
+    owner, given = owner[is_part], given[is_part]
+    while len(new := owner[found[given] & ~found[owner]]):
         found[new] = True
     return found

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from kleene.analyses.invariants.checks import CheckKind
-from kleene.analyses.invariants.expressions import ONE, Condition, Form, Key, Kind
+from kleene.analyses.invariants.expressions import Condition, Form, Key, Kind
 from kleene.analyses.invariants.operations import Operation
 
 
@@ -131,7 +131,8 @@ class Access(Operation):
     kind: Kind | None = None
     length: Form | None = None  # of what a call writes, whose `size` is -1; all bytes are `source`
     is_new: bool = False  # storage begins here
-    has_value: Form = ONE  # of a store: 1 where what is stored has a value, else 0
+    # Of a store, so many bytes each, and 1 where they have a value, else 0; empty if all have one.
+    defined: tuple[tuple[int, Form], ...] = ()
     is_aspect: bool = False  # of a pointer: where it points, and not its bytes
     root: Base | None = None  # the pointer that `offset` counts from, if the object is not known
 

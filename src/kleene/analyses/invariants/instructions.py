@@ -373,8 +373,8 @@ class InstructionLowering:
             kind = self._values.kind(stored) if is_followed else None
             source = self._builder.source(context, stored, kind) if kind is not None else None
             access = Access(None, address.object, address.offset, size, True, source, kind)
-            has_value = self._undefined.is_defined(context, stored)
-            self._builder.emit(block, replace(access, root=address.root, has_value=has_value))
+            defined = self._undefined.defined_parts(context, stored, size)
+            self._builder.emit(block, replace(access, root=address.root, defined=defined))
             if self._values.is_pointer(stored):
                 self._aspects.store(block, context, address, stored)
             return

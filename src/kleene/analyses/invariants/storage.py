@@ -251,6 +251,7 @@ class _Tracking:
                 continue
             if not length.terms and not one.offset.terms and one.offset.constant >= 0:
                 parts.add((one.offset.constant, length.constant))
+                parts |= {part for part, _ in _defined_parts(one)}
         return parts
 
     def run(self) -> None:
@@ -342,8 +343,8 @@ class _Tracking:
         if access.size < 0:
             yield from self._filled(access, arrays)
             return
-        if access.has_value != ONE:
-            yield from self._stored_nothing(access, arrays)
+        if access.defined:
+            yield from self._stored_in_parts(access, arrays)
             return
         for array in arrays:
             yield from self._element_stored(access, array)
@@ -353,8 +354,8 @@ class _Tracking:
         if access.object in self._parts and access.offset is not None and not access.offset.terms:
             yield Assign(_written(access.object, (access.offset.constant, access.size)), ONE)
 
-    def _stored_nothing(self, access: Access, arrays: Iterable[_Array]) -> Iterator[Operation]:
-        """Let a store have written, perhaps, what has no value."""
+    def _stored_in_parts(self, access: Access, arrays: Iterable[_Array]) -> Iterator[Operation]:
+        """Let a store have written what has no value, or may have none, in some of its bytes."""
         assert access.object is not None
         for array in arrays:
             index = array.index_of(access)
@@ -365,11 +366,11 @@ class _Tracking:
             else:
                 is_inside = Relation(index.plus(only(array.prefix), -1), "le")
                 yield Choose(array.prefix, is_inside, index, only(array.prefix))
+        defined = dict(_defined_parts(access))
         for part in sorted(self._parts.get(access.object, ())):
-            is_same = access.offset == Form((), part[0]) and access.size == part[1]
-            if is_same:
-                yield Assign(_written(access.object, part), access.has_value)
-            elif _may_overlap(access, part):
+            if part in defined:
+                yield Assign(_written(access.object, part), defined[part])
+            elif _may_lose(access, part):
                 yield Assign(_written(access.object, part), ZERO)
 
     def _element_stored(self, access: Access, array: _Array) -> Iterator[Operation]:
@@ -532,12 +533,24 @@ def _written(object: int, part: tuple[int, int]) -> Cell:
     return Cell(object, part[0], -part[1])
 
 
-def _may_overlap(access: Access, part: tuple[int, int]) -> bool:
-    """Return whether an access may touch a part, offset and size, of its object."""
+def _defined_parts(access: Access) -> Iterator[tuple[tuple[int, int], Form]]:
+    """Yield the parts of an object that a store gives a value, and 1 where it does, else 0."""
+    if access.offset is None or access.offset.terms:
+        return
+    start = access.offset.constant
+    for size, form in access.defined:
+        yield (start, size), form
+        start += size
+
+
+def _may_lose(access: Access, part: tuple[int, int]) -> bool:
+    """Return whether a store may leave bytes of a part of its object without a value."""
     if access.offset is None or access.offset.terms:
         return True
-    start = access.offset.constant
-    return start < part[0] + part[1] and part[0] < start + access.size
+    return any(
+        form != ONE and start < part[0] + part[1] and part[0] < start + size
+        for (start, size), form in _defined_parts(access)
+    )
 
 
 def _divisor(offset: Form | None) -> int:

@@ -28,9 +28,11 @@ from kleene.analyses.invariants.expressions import (
 )
 from kleene.analyses.invariants.flat import Base, Block
 from kleene.ir.codes import CALLS, ConstantKind, Opcode, ValueKind
+from kleene.ir.parts import EXTRACTS, INSERTS, element_offsets, part_offsets
 
 _DEFINED = -(1 << 60)  # variables for whether a phi has a value, by the phi
 _DEEPEST = 8  # operations on a value that are looked behind
+_MOST_BYTES = 64  # of a value that is stored, that are told apart
 
 
 class UndefinedValues:
@@ -43,6 +45,7 @@ class UndefinedValues:
         self._must_have, self._words = must_have_values(self._program), are_words(self._program)
         self._temporaries = temporaries(self._program)
         self._may_lack = may_lack_bits(self._program)
+        self._part_offsets = part_offsets(self._program)
         self._phis: dict[int, set[int]] = {}
 
     def phis(self, context: int) -> set[int]:
@@ -129,10 +132,32 @@ class UndefinedValues:
                 found[only(self.flag(context, one))] = None
         return list(found)
 
+    def defined_parts(self, context: int, value: int, size: int) -> tuple[tuple[int, Form], ...]:
+        """Return, of the bytes of a value that is stored, so many and 1 where they have a value.
+
+        That is 0 where it is not known; and nothing is returned if all have a value.
+        """
+        if not self._may_lack[value]:
+            return ()
+        found: list[tuple[int, Form]] = []
+        for place in range(min(size, _MOST_BYTES)):
+            needed = self._have_values(context, value, 255 << 8 * place)
+            form = ZERO if needed else ONE
+            if len(needed) == 1 and isinstance(one := needed[0], Relation):
+                form = one.form
+            if found and found[-1][1] == form:
+                found[-1] = found[-1][0] + 1, form
+            else:
+                found.append((1, form))
+        if size > _MOST_BYTES:
+            found.append((size - _MOST_BYTES, ZERO))
+        return () if [form for _, form in found] == [ONE] else tuple(found)
+
     def _have_values(self, context: int, value: int, bits: int) -> list[Condition]:
         """Return the conditions under which bits of a value are defined.
 
-        Of a phi of words, it is not known which of them it is.
+        Of a phi of words, it is not known which of them it is. Bits of structs, arrays and vectors
+        are those of their bytes.
         """
         found: dict[Condition, None] = {}
         todo = [(context, value, bits, True)] if self._may_lack[value] else []
@@ -142,17 +167,20 @@ class UndefinedValues:
             row = value - self._builder.first_instruction
             opcode = self._table.opcode[row] if row >= 0 else -1
             condition: Condition | None = None
-            more = self._parts(context, value, bits)
+            more = list(self._parts(context, value, bits))
             if self._has_no_value(value):
                 condition = Always(False)
             elif opcode == Opcode.PHI:
                 if row in self.phis(context):
                     condition = Relation(only(self.flag(context, value)), "ne")
                 given = self._table.operands_of(row).tolist()[::2]
-                more = ((context, one, bits) for one in given if not self._has_no_value(one))
+                more = [(context, one, bits) for one in given if not self._has_no_value(one)]
+            elif opcode in CALLS and not more and self._has_body(row):
+                condition, is_sure = Always(False), False  # it is not inlined
             if condition is not None:
                 found[condition if is_sure else Either(condition, Unknown())] = None
-            is_sure &= opcode not in (Opcode.PHI, Opcode.SELECT)
+            is_choice = opcode in (Opcode.PHI, Opcode.SELECT) or (opcode in CALLS and len(more) > 1)
+            is_sure &= not is_choice
             new = {(*one, is_sure) for one in more if one[2] and self._may_lack[one[1]]}
             todo += sorted(new - seen)
             seen |= new
@@ -167,12 +195,14 @@ class UndefinedValues:
         return bits
 
     def _all_bits(self, value: int) -> int:
-        return (1 << max(self._values.width(value), 1)) - 1
+        size = int(self._program.store_size[self._program.value_types[value]])
+        return (1 << (self._values.width(value) or 8 * max(size, 1))) - 1
 
     def _parts(self, context: int, value: int, bits: int) -> Iterator[tuple[int, int, int]]:
         """Yield the operands, each with its bits, that bits of a value are made of."""
         row = value - self._builder.first_instruction
         if row < 0:
+            yield from ((context, *one) for one in self._elements(value, bits))
             yield from ((*one, bits) for one in self._passed(context, value))
             return
         opcode, operands = int(self._table.opcode[row]), self._table.operands_of(row).tolist()
@@ -193,8 +223,25 @@ class UndefinedValues:
             yield context, operands[0], bits >> by if opcode == Opcode.SHL else bits << by
         elif opcode in (Opcode.TRUNC, Opcode.ZEXT):
             yield context, operands[0], bits & self._all_bits(operands[0])
-        elif opcode in PASSES_ON:
+        elif opcode == Opcode.BITCAST:
+            yield context, operands[0], bits
+        elif opcode in (*EXTRACTS, *INSERTS) and (offset := 8 * int(self._part_offsets[row])) >= 0:
+            if opcode in EXTRACTS:
+                yield context, operands[0], bits << offset
+            else:
+                part = self._all_bits(operands[1]) << offset
+                yield context, operands[0], bits & ~part
+                yield context, operands[1], (bits & part) >> offset
+        elif opcode in (*PASSES_ON, *EXTRACTS, *INSERTS, Opcode.SHUFFLEVECTOR):
             yield from ((context, one, self._all_bits(one)) for one in operands)
+
+    def _elements(self, value: int, bits: int) -> Iterator[tuple[int, int]]:
+        """Yield the elements of a constant that bits of it are of, each with its bits."""
+        constants, row = self._program.constants, value - self._program.bases[ValueKind.CONSTANT]
+        if 0 <= row < len(constants) and constants.kind[row] == ConstantKind.AGGREGATE:
+            starts = element_offsets(self._program, int(self._program.value_types[value]))
+            for start, one in zip(starts, constants.operands_of(row).tolist(), strict=True):
+                yield one, bits >> 8 * start & self._all_bits(one)
 
     def _passed(self, context: int, value: int) -> Iterator[tuple[int, int]]:
         """Yield what the call that is inlined passes for a part of a struct."""
@@ -209,16 +256,20 @@ class UndefinedValues:
         if is_argument and not self._must_have[int(self._table.offsets[call]) + place]:
             yield parent, operands[place]  # else it is checked at the call
 
+    def _has_body(self, call: int) -> bool:
+        callee, globals_ = int(self._table.operands_of(call)[0]), self._program.globals
+        return callee < len(globals_) and bool(globals_.function[callee] >= 0)
+
     def _returned(self, context: int, call: int) -> Iterator[tuple[int, int]]:
-        """Yield what a function that is inlined returns, if it does at one place alone."""
+        """Yield what a function that is inlined returns."""
         for place, (function, row, parent) in enumerate(self._flat.contexts):
             if (row, parent) == (call, context):
                 first, end = self._program.blocks.instruction_offsets[
                     self._program.function_table.block_offsets[function : function + 2]
                 ].tolist()
                 rows = first + (self._table.opcode[first:end] == Opcode.RET).nonzero()[0]
-                if len(rows) == 1:
-                    yield from ((place, one) for one in self._table.operands_of(rows[0]).tolist())
+                for one in rows:
+                    yield from ((place, value) for value in self._table.operands_of(one).tolist())
 
     def check(self, block: Block, context: int, row: int, operands: list[int]) -> None:
         """Check that what an instruction uses has a value."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from kleene.analyses.invariants.models import Model, Touch
 from kleene.analyses.invariants.whole.addresses import constant_numbers
-from kleene.analyses.invariants.whole.masks import ALL, MOST, read_mask, written_mask
+from kleene.analyses.invariants.whole.masks import ALL, MOST, before, read_mask, written_mask
 from kleene.analyses.invariants.whole.origins import Origins, Place
 from kleene.analyses.invariants.whole.reading import EVERYTHING
 from kleene.ir.codes import CALLS, Opcode, ValueKind
@@ -219,12 +219,18 @@ class Events:
         stored, address = self._storage.operands(row)
         size = self._sizes[self._types[stored]]
         number, distance = self.number(address), self._origins.distance[address]
-        is_undefined = bool(self._origins.undefined.whole[stored])
         if number is None or size <= 0:
             return
+        lost = int(self._origins.undefined.stored[stored])
         if distance is not None and distance >= 0:
             mask = written_mask(distance, distance + size)
-            yield Event(CLEARS if is_undefined else WRITES, number, mask, row=row)
+            cleared = before(lost, distance) if size <= 64 else ALL if lost else 0
+            if mask & ~cleared:
+                yield Event(WRITES, number, mask & ~cleared, row=row)
+            if mask & cleared:
+                yield Event(CLEARS, number, mask & cleared, row=row)
+        elif lost:
+            yield Event(CLEARS, number, ALL, row=row)
 
     def _call(self, row: int) -> Iterator[Event]:
         _, *arguments = self._storage.operands(row)

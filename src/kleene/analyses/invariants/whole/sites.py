@@ -333,8 +333,9 @@ class Checker:
         is_moved = np.isin(self._table.opcode[owner], (Opcode.RET, Opcode.STORE))  # with its parts
         used = must_have_values(self._program) & ~is_moved
         used &= undefined.bits[operands] & used_bits(self._program) != 0
-        moved = is_moved & must_have_values(self._program) | self._leave_the_function(origins)
+        moved = is_moved & must_have_values(self._program)
         used |= moved & undefined.whole[operands]
+        used |= self._leave_the_function(origins) & (undefined.stored[operands] != 0)
         rows = np.unique(owner[used])
         nowhere = np.zeros(len(rows), bool)
         self._add(CheckKind.UNINITIALISED, rows, "what is used has a value", nowhere, nowhere)
@@ -344,14 +345,8 @@ class Checker:
         table = self._table
         found = np.zeros(len(table.operands), bool)
         rows = np.flatnonzero(table.opcode == Opcode.STORE)
-        at = table.operands[table.offsets[rows] + 1]
-        origin = np.array(origins.origin)[at] - origins.first
-        is_local = (origin >= 0) & (table.opcode[np.maximum(origin, 0)] == Opcode.ALLOCA)
-        is_local &= (
-            self._program.instruction_function[np.maximum(origin, 0)]
-            == (self._program.instruction_function[rows])
-        )
-        found[table.offsets[rows[~is_local]]] = True
+        at = np.array(origins.origin)[table.operands[table.offsets[rows] + 1]]
+        found[table.offsets[rows[~np.isin(at, list(origins.of))]]] = True
         return found
 
     def _callees(self) -> None:

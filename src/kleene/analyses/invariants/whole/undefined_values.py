@@ -12,6 +12,7 @@ from kleene.analyses.dataflow.context import Context
 from kleene.analyses.dataflow.values_needed import (
     PASSES_ON,
     are_words,
+    lack_bits,
     must_have_values,
     temporaries,
 )
@@ -19,8 +20,10 @@ from kleene.analyses.invariants.whole.flow import Flow
 from kleene.base.arrays import I64, U64, Bools, offsets_of
 from kleene.ir import Program
 from kleene.ir.codes import ConstantKind, Opcode, TypeKind, ValueKind
+from kleene.ir.parts import EXTRACTS, INSERTS, element_offsets, part_offsets
 
 _ALL = np.uint64(0xFFFF_FFFF_FFFF_FFFF)
+_BITS, _BYTES, _ALL_OR_NONE = range(3)  # what the bits of a value stand for
 
 
 class UndefinedValues(NamedTuple):
@@ -28,11 +31,14 @@ class UndefinedValues(NamedTuple):
 
     Attributes:
         whole: of each value, whether it may; parts of a word do not count.
-        bits: of each value, the bits that may be; all of what is no integer of up to 64 bits.
+        bits: of each value, the bits that may be, if it is an integer of up to 64 bits; the bytes,
+            if it is a struct, an array or a vector of up to 64 bytes; else all or none.
+        stored: of each value, the bytes that may be, where it is stored; the same of larger ones.
     """
 
     whole: Bools
     bits: U64
+    stored: U64
 
 
 def undefined_values(context: Context, flow: Flow) -> UndefinedValues:
@@ -60,14 +66,33 @@ class _Undefined:
         is_none = np.isin(constants.kind, (ConstantKind.UNDEF, ConstantKind.POISON))
         found[first : first + len(constants)] = is_none
         if not is_none.any():
-            return UndefinedValues(found, np.zeros(program.n_values, np.uint64))
+            none = np.zeros(program.n_values, np.uint64)
+            return UndefinedValues(found, none, none)
         bits = np.where(found, self._full, np.uint64(0))
+        for row in np.flatnonzero(lack_bits(program)).tolist():
+            bits[first + row] = self._constant_bits(first + row)
         moves = (self._chosen(), self._passed())
         parts = (*moves, self._computed(), self._returned())
         source, target = (np.concatenate(one) for one in zip(*parts, strict=True))
         while len(new := target[found[source] & ~found[target]]):
             found[new] = True
-        return UndefinedValues(found, self._bits(bits, found, *moves))
+        bits = self._bits(bits, found, *moves)
+        return UndefinedValues(found, bits, self._as_bytes(bits, np.arange(len(bits))))
+
+    def _constant_bits(self, value: int) -> np.uint64:
+        """Return the bits of a constant that have no value; of structs and the like, the bytes."""
+        constants, row = self._program.constants, value - self._program.bases[ValueKind.CONSTANT]
+        if not 0 <= row < len(constants):
+            return np.uint64(0)
+        if constants.kind[row] != ConstantKind.AGGREGATE:
+            is_none = constants.kind[row] in (ConstantKind.UNDEF, ConstantKind.POISON)
+            return self._full[value] if is_none else np.uint64(0)
+        found = 0
+        starts = element_offsets(self._program, int(self._program.value_types[value]))
+        for start, one in zip(starts, constants.operands_of(row).tolist(), strict=False):
+            part = np.array([self._constant_bits(one)], np.uint64)
+            found |= int(self._as_bytes(part, np.array([one]))[0]) << start
+        return np.uint64(found) if found <= int(_ALL) else _ALL
 
     def _bits(self, bits: U64, whole: Bools, *moves: tuple[I64, I64]) -> U64:
         """Return the bits that may be undefined, of those of constants."""
@@ -81,9 +106,71 @@ class _Undefined:
             np.bitwise_or.at(bits, target[chosen], bits[source[chosen]])
             for result, found in self._computed_bits(bits):
                 bits[result] |= found
+            for result, found in self._parts_bits(bits):
+                bits[result] |= found
             bits &= self._full
             if (bits == before).all():
                 return bits
+
+    @cached_property
+    def _kind(self) -> I64:
+        """What the bits of each value stand for: bits, bytes, or all of it."""
+        types, value_types = self._program.types, self._program.value_types
+        kind, size = types.kind[value_types], self._program.store_size[value_types]
+        is_whole = np.isin(kind, (TypeKind.STRUCT, TypeKind.ARRAY, TypeKind.VECTOR)) & (size <= 64)
+        is_word = (kind == TypeKind.INT) & (types.bits[value_types] <= 64)
+        found = np.where(is_word, _BITS, np.where(is_whole, _BYTES, _ALL_OR_NONE))
+        found[value_types < 0] = _ALL_OR_NONE
+        return found
+
+    @cached_property
+    def _all_bytes(self) -> U64:
+        """All bytes of each value: 64 of larger ones."""
+        size = np.clip(self._program.store_size[self._program.value_types], 1, 64)
+        return _ALL >> (64 - size).astype(np.uint64)
+
+    def _as_bytes(self, bits: U64, values: I64) -> U64:
+        """Return in which bytes the bits of values are."""
+        any_of = bits | bits >> 4
+        any_of |= any_of >> 2
+        any_of |= any_of >> 1
+        gathered = (any_of & np.uint64(0x0101_0101_0101_0101)) * np.uint64(0x0102_0408_1020_4080)
+        kind = self._kind[values]
+        all_or_none = np.where(bits != 0, _ALL, np.uint64(0))
+        found = np.where(kind == _BYTES, bits, np.where(kind == _BITS, gathered >> 56, all_or_none))
+        return found & self._all_bytes[values]
+
+    def _of_bytes(self, found: U64, values: I64) -> U64:
+        """Return the bits of values that are in some bytes."""
+        spread = np.zeros(len(found), np.uint64)
+        for place in range(8):
+            is_in = found >> np.uint64(place) & np.uint64(1)
+            spread |= is_in * np.uint64(255) << np.uint64(8 * place)
+        kind, all_or_none = self._kind[values], np.where(found != 0, _ALL, np.uint64(0))
+        return np.where(kind == _BYTES, found, np.where(kind == _BITS, spread, all_or_none))
+
+    def _parts_bits(self, bits: U64) -> Iterator[tuple[I64, U64]]:
+        """Yield what is made by extracting, inserting and casting, and its bits, as above."""
+        table, is_known = self._table, part_offsets(self._program) >= 0
+        for opcode in (*EXTRACTS, *INSERTS, Opcode.SHUFFLEVECTOR, Opcode.BITCAST):
+            rows = np.flatnonzero(table.opcode == opcode)
+            whole = table.operands[table.offsets[rows]].astype(np.int64)
+            second = table.offsets[rows] + 1 if opcode in INSERTS else table.offsets[rows + 1] - 1
+            part = table.operands[second].astype(np.int64)
+            rows = rows[chosen := np.flatnonzero(bits[whole] | bits[part])]
+            whole, part, result = whole[chosen], part[chosen], rows + self._first
+            inside = self._as_bytes(bits[whole], whole)
+            offset = np.clip(part_offsets(self._program)[rows], 0, 63).astype(np.uint64)
+            is_sure = is_known[rows] & (self._kind[whole] == _BYTES)
+            if opcode in INSERTS:
+                inserted = self._as_bytes(bits[part], part) << offset
+                found = inside & ~(self._all_bytes[part] << offset) | inserted
+            elif opcode in EXTRACTS:
+                found = inside >> offset & self._all_bytes[result]
+            else:
+                found, is_sure = inside, np.full(len(rows), opcode == Opcode.BITCAST)
+            found[~is_sure] = _ALL
+            yield result, self._of_bytes(found, result)
 
     @cached_property
     def _full(self) -> U64:
@@ -106,8 +193,8 @@ class _Undefined:
     def _operations(self) -> list[tuple[Opcode, I64, I64, I64]]:
         """Of each operation on bits: its results, first and last operands."""
         table = self._table
-        found = []
-        for opcode in PASSES_ON:
+        found: list[tuple[Opcode, I64, I64, I64]] = []
+        for opcode in (one for one in PASSES_ON if one != Opcode.BITCAST):  # see `_parts_bits`
             rows = np.flatnonzero(table.opcode == opcode)
             left = table.operands[table.offsets[rows]].astype(np.int64)
             right = table.operands[table.offsets[rows + 1] - 1].astype(np.int64)
