@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from functools import reduce
 
 from kleene.analyses.invariants.builder import FlatFunctionBuilder
@@ -180,7 +181,18 @@ class _Call:
         )
         source = ZERO if is_zero else None
         access = Access(None, address.object, address.offset, -1, True, source, length=length)
-        self.builder.emit(self.block, access)
+        self.builder.emit(self.block, replace(access, copied=self._copied(touch)))
+
+    def _copied(self, touch: Touch) -> tuple[int, Form | None] | None:
+        """Return the object, and where, whose bytes are written, and no others."""
+        string = self.model.string
+        if string is None or string.how != "copies" or touch.size is None or touch.size.lengths:
+            return None
+        for one in self.model.touches:
+            if not one.is_write and one.argument == string.source and one.size == touch.size:
+                address = self._address(one.argument)
+                return None if address.object is None else (address.object, address.offset)
+        return None
 
     # Lifetimes
 

@@ -130,6 +130,7 @@ class Access(Operation):
     source: Source = None
     kind: Kind | None = None
     length: Form | None = None  # of what a call writes, whose `size` is -1; all bytes are `source`
+    copied: tuple[int, Form | None] | None = None  # the object, and where, that a call copies
     is_new: bool = False  # storage begins here
     # Of a store, so many bytes each, and 1 where they have a value, else 0; empty if all have one.
     defined: tuple[tuple[int, Form], ...] = ()

@@ -72,6 +72,7 @@ _PREFIX, _ELEMENTS = -2, -3  # offsets of cells that are no bytes, beside those 
 _NAMES = {FREED: "freed", ENDED: "ended", _PREFIX: "written", _ELEMENTS: "each", LENGTH: "length"}
 _COUNT = Kind(64, False)
 _SIZES = 1 << 16  # of an element
+_LONGEST_CHAIN = 4  # of copies, whose parts are told apart
 
 
 @dataclass(frozen=True)
@@ -202,6 +203,7 @@ class _Tracking:
         self._told = self._local - (untold - filled)
         self._arrays = {one: self._found_arrays(one, accesses[one]) for one in self._local}
         self._parts = {one: self._found_parts(one, accesses[one]) for one in self._local}
+        self._pass_parts_on([one for object in self._local for one in accesses[object]])
         self._tables = ConstantTables(program, flat)
         self._sites = {(one.kind, one.instruction): i for i, one in enumerate(flat.sites)}
         for array in (one for found in self._arrays.values() for one in found):
@@ -253,6 +255,19 @@ class _Tracking:
                 parts.add((one.offset.constant, length.constant))
                 parts |= {part for part, _ in _defined_parts(one)}
         return parts
+
+    def _pass_parts_on(self, accesses: list[Access]) -> None:
+        """Let what is copied to have the parts of what is copied."""
+        for _ in range(_LONGEST_CHAIN):
+            for one in accesses:
+                if one.copied is None or (source := _constant_source(one)) is None:
+                    continue
+                start, length, shift = source
+                self._parts[one.object or 0] |= {
+                    (offset + shift, size)
+                    for offset, size in self._parts.get(one.copied[0], ())
+                    if start <= offset and offset + size <= start + length
+                }
 
     def run(self) -> None:
         """Add the operations."""
@@ -340,6 +355,9 @@ class _Tracking:
         if access.object is None:
             return
         arrays = self._arrays.get(access.object, ())
+        if access.copied is not None and access.copied[0] in self._told:
+            yield from self._copied(access, arrays)
+            return
         if access.size < 0:
             yield from self._filled(access, arrays)
             return
@@ -409,7 +427,66 @@ class _Tracking:
             if start <= offset and offset + size <= start + length.constant:
                 yield Assign(_written(access.object, (offset, size)), ONE)
 
-    def _grown(self, array: _Array, length: Form, index: Form = ZERO) -> Iterator[Operation]:
+    def _copied(self, access: Access, arrays: Iterable[_Array]) -> Iterator[Operation]:
+        """Let a call have copied bytes: those have a value that had one where they come from."""
+        assert access.object is not None
+        assert access.copied is not None
+        source, at = access.copied
+        every = self._is_written(source, at, access.length)
+        constant = _constant_source(access)
+        for array in arrays:
+            if array.kind is not None:
+                yield AnyValue(array.elements)
+            same = [one for one in self._arrays.get(source, ()) if one[:3] == array[:3]]
+            n_elements = None if access.length is None else _divided(access.length, array.stride)
+            if same and n_elements is not None and access.offset == at == ZERO:
+                copied = only(same[0].prefix)
+                every_one: Condition = Relation(n_elements.plus(copied, -1), "le")
+                yield Choose(array.prefix, every_one, only(array.prefix), copied)
+                yield from self._grown(array, access.length or ZERO, if_=every_one)
+                continue
+            yield Choose(array.prefix, every, only(array.prefix), ZERO)
+            index = array.filled_by(access)
+            if access.length is not None and index is not None:
+                yield from self._grown(array, access.length, index, if_=every)
+        for part in sorted(self._parts.get(access.object, ())):
+            key = _written(access.object, part)
+            if constant is None or source == access.object:
+                yield Choose(key, every, only(key), ZERO)
+                continue
+            start, length, shift = constant
+            low, high = max(start + shift, part[0]), min(start + length + shift, sum(part))
+            if low < high:
+                is_whole = (low, high) == (part[0], sum(part))
+                written = self._is_written(source, Form((), low - shift), Form((), high - low))
+                yield Choose(key, written, ONE if is_whole else only(key), ZERO)
+
+    def _is_written(self, object: int, offset: Form | None, length: Form | None) -> Condition:
+        """Return that bytes have a value: of what is not followed, they are assumed to have one."""
+        if object not in self._told:
+            return Always(True)
+        if offset is None or length is None:
+            return Always(False)
+        place = None if length.terms else offset
+        found: Condition = Always(False)
+        for some in self._covering(Access(None, object, place, length.constant, False)):
+            written = [Relation(only(_written(object, part)), "ne") for part in some]
+            found = Either(_all_of(written), found)
+        fields: dict[int, list[_Array]] = defaultdict(list)
+        for array in self._arrays[object]:
+            fields[array.stride].append(array)
+        for stride, arrays in fields.items():
+            ends = [0, *(one.first + one.size for one in arrays)]
+            is_dense = [*(one.first for one in arrays), stride] == ends
+            end = _divided(offset.plus(length), stride)
+            if end is not None and is_dense:
+                less = [Relation(end.plus(only(one.prefix), -1), "le") for one in arrays]
+                found = Either(_all_of(less), found)
+        return found
+
+    def _grown(
+        self, array: _Array, length: Form, index: Form = ZERO, if_: Condition | None = None
+    ) -> Iterator[Operation]:
         """Let bytes be written from the first, or from an index on, at least so many."""
         n_elements = _divided(length, array.stride)
         if n_elements is not None:
@@ -417,6 +494,8 @@ class _Tracking:
             is_more: Condition = Relation(only(array.prefix).plus(end, -1), "le")
             if index != ZERO:  # nothing in between may be left out
                 is_more = Both(is_more, Relation(index.plus(only(array.prefix), -1), "le"))
+            if if_ is not None:
+                is_more = Both(is_more, if_)
             yield Choose(array.prefix, is_more, end, only(array.prefix))
 
     def _loaded(self, access: Access, row: int) -> Iterator[Operation]:
@@ -551,6 +630,23 @@ def _may_lose(access: Access, part: tuple[int, int]) -> bool:
         form != ONE and start < part[0] + part[1] and part[0] < start + size
         for (start, size), form in _defined_parts(access)
     )
+
+
+def _constant_source(access: Access) -> tuple[int, int, int] | None:
+    """Return where the bytes begin that a call copies, how many, and how far they are moved."""
+    if access.copied is None or access.offset is None or access.length is None:
+        return None
+    source = access.copied[1]
+    if source is None or source.terms or access.offset.terms or access.length.terms:
+        return None
+    return source.constant, access.length.constant, access.offset.constant - source.constant
+
+
+def _all_of(conditions: Iterable[Condition]) -> Condition:
+    found: Condition = Always(True)
+    for one in conditions:
+        found = one if found == Always(True) else Both(found, one)
+    return found
 
 
 def _divisor(offset: Form | None) -> int:
