@@ -20,8 +20,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from math import gcd
-from typing import NamedTuple
 
 from kleene.analyses.invariants.checks import CheckKind
 from kleene.analyses.invariants.constant_tables import ConstantTables
@@ -29,10 +27,8 @@ from kleene.analyses.invariants.expressions import (
     BOOL,
     ONE,
     ZERO,
-    Always,
     Both,
     Condition,
-    Either,
     Form,
     Kind,
     Relation,
@@ -64,15 +60,22 @@ from kleene.analyses.invariants.operations import (
 )
 from kleene.analyses.invariants.strings import LENGTH
 from kleene.analyses.invariants.transfer import always
+from kleene.analyses.invariants.written import (
+    ELEMENTS,
+    PREFIX,
+    SIZES,
+    Array,
+    Part,
+    Written,
+    constant_source,
+    defined_parts,
+    divided,
+    written_flag,
+)
 from kleene.ir import Program
-from kleene.ir.codes import Opcode, ValueKind
-from kleene.ir.padding import padding_of
 
-_PREFIX, _ELEMENTS = -2, -3  # offsets of cells that are no bytes, beside those of `flat`
-_NAMES = {FREED: "freed", ENDED: "ended", _PREFIX: "written", _ELEMENTS: "each", LENGTH: "length"}
+_NAMES = {FREED: "freed", ENDED: "ended", PREFIX: "written", ELEMENTS: "each", LENGTH: "length"}
 _COUNT = Kind(64, False)
-_SIZES = 1 << 16  # of an element
-_LONGEST_CHAIN = 4  # of copies, whose parts are told apart
 
 
 @dataclass(frozen=True)
@@ -120,54 +123,9 @@ def name_of(cell: Cell, name: str) -> str:
     """Return what a variable of an object of this name is called; empty of one of its parts."""
     if cell.size > 0:
         return ""
-    first = -cell.size // _SIZES if cell.offset in _NAMES else cell.offset
+    first = -cell.size // SIZES if cell.offset in _NAMES else cell.offset
     part = f"{name}@{first}" if first or cell.offset not in _NAMES else name
     return f"{_NAMES.get(cell.offset, 'written')}({part})"
-
-
-class _Array(NamedTuple):
-    """A part of an object that comes again and again, and is followed together.
-
-    Attributes:
-        stride: from one to the next.
-        first: where the first is.
-        size: of each.
-        kind: of each; None if only `prefix` is followed.
-        prefix: the variable for how many were written from the first on.
-        elements: the variable for all of these.
-    """
-
-    stride: int
-    first: int
-    size: int
-    kind: Kind | None
-    prefix: Cell
-    elements: Cell
-
-    def index_of(self, access: Access) -> Form | None:
-        """Return which of them is accessed; None if it is not known, or another part."""
-        return self._index(access.offset, self.first) if access.size == self.size else None
-
-    def may_have(self, access: Access) -> bool:
-        """Return whether it may be one of them that is accessed, if no access is of two."""
-        return access.offset is None or self._index(access.offset, self.first) is not None
-
-    def last_of(self, access: Access) -> Form | None:
-        """Return which of them is accessed, or the last of several that lie side by side."""
-        offset = access.offset
-        if self.stride != self.size or offset is None or offset.terms or offset.constant < 0:
-            return self.index_of(access)
-        return Form((), (offset.constant + access.size - 1 - self.first) // self.stride)
-
-    def filled_by(self, access: Access) -> Form | None:
-        """Return the first of those that a call has written, which begins with one of them."""
-        return self._index(access.offset, 0)
-
-    def _index(self, offset: Form | None, first: int) -> Form | None:
-        if offset is None or gcd(offset.divisor, offset.constant - first) % self.stride:
-            return None
-        terms = tuple((key, factor // self.stride) for key, factor in offset.terms)
-        return Form(terms, (offset.constant - first) // self.stride)
 
 
 def track(program: Program, flat: FlatFunction) -> None:
@@ -201,73 +159,18 @@ class _Tracking:
             if isinstance(one, Filled)
         }  # fmt: skip
         self._told = self._local - (untold - filled)
-        self._arrays = {one: self._found_arrays(one, accesses[one]) for one in self._local}
-        self._parts = {one: self._found_parts(one, accesses[one]) for one in self._local}
-        self._pass_parts_on([one for object in self._local for one in accesses[object]])
+        self._written = Written(
+            program, flat, {one: accesses[one] for one in self._local}, self._told
+        )
         self._tables = ConstantTables(program, flat)
         self._sites = {(one.kind, one.instruction): i for i, one in enumerate(flat.sites)}
-        for array in (one for found in self._arrays.values() for one in found):
+        for array in (one for found in self._written.arrays.values() for one in found):
             flat.kinds[array.prefix] = _COUNT
             if array.kind is not None:
                 flat.kinds[array.elements] = array.kind
-        for object, parts in self._parts.items():
-            flat.kinds.update(dict.fromkeys((_written(object, part) for part in parts), BOOL))
+        for object, parts in self._written.parts.items():
+            flat.kinds.update(dict.fromkeys((written_flag(object, part) for part in parts), BOOL))
         flat.kinds.update(dict.fromkeys(map(ended, _used_behind_end(flat)), BOOL))
-
-    def _found_arrays(self, object: int, found: list[Access]) -> list[_Array]:
-        """Return what is read by index: elements, or fields of elements."""
-        known = [one for one in found if one.offset is not None and one.size > 0]
-        stride = gcd(*(one.offset.divisor for one in known if one.offset is not None))
-        if not stride:
-            return []
-        sizes = {one.size for one in found if one.size > 0}
-        divisor = gcd(stride, *(_divisor(one.offset) for one in found if one.size > 0))
-        is_apart = len(sizes) == 1 and divisor % min(sizes) == 0  # no access is of two of them
-        kinds: dict[tuple[int, int], set[Kind]] = defaultdict(set)
-        for one in known:
-            if one.offset is not None and (one.offset.terms or not one.is_store):
-                # Loads whose value is known otherwise have no kind.
-                read = {one.kind} if one.kind is not None and not one.is_store else set()
-                kinds[one.offset.constant % stride, one.size] |= read
-        return [
-            _Array(
-                stride, first, size, found.pop() if is_apart and len(found) == 1 else None,
-                Cell(object, _PREFIX, -first * _SIZES - size),
-                Cell(object, _ELEMENTS, -first * _SIZES - size),
-            )
-            for (first, size), found in sorted(kinds.items())
-            if first + size <= stride and size < _SIZES
-        ]  # fmt: skip
-
-    def _found_parts(self, object: int, found: list[Access]) -> set[tuple[int, int]]:
-        """Return the parts, offset and size, of an object that are written at constant offsets.
-
-        The whole is among them if it may begin with zeros.
-        """
-        parts, whole = set[tuple[int, int]](), self._flat.objects[object].size
-        for one in found:
-            length = Form((), one.size) if one.size > 0 else one.length
-            if one.is_new and one.source == ZERO:
-                length = whole
-            if not one.is_store or length is None or one.offset is None:
-                continue
-            if not length.terms and not one.offset.terms and one.offset.constant >= 0:
-                parts.add((one.offset.constant, length.constant))
-                parts |= {part for part, _ in _defined_parts(one)}
-        return parts
-
-    def _pass_parts_on(self, accesses: list[Access]) -> None:
-        """Let what is copied to have the parts of what is copied."""
-        for _ in range(_LONGEST_CHAIN):
-            for one in accesses:
-                if one.copied is None or (source := _constant_source(one)) is None:
-                    continue
-                start, length, shift = source
-                self._parts[one.object or 0] |= {
-                    (offset + shift, size)
-                    for offset, size in self._parts.get(one.copied[0], ())
-                    if start <= offset and offset + size <= start + length
-                }
 
     def run(self) -> None:
         """Add the operations."""
@@ -286,12 +189,12 @@ class _Tracking:
         elif isinstance(operation, Escape):
             yield operation
             if operation.everything:
-                for array in (one for found in self._arrays.values() for one in found):
+                for array in (one for found in self._written.arrays.values() for one in found):
                     if array.kind is not None:
                         yield AnyValue(array.elements)
         elif isinstance(operation, Filled):
             if operation.offset == ZERO:
-                for array in self._arrays.get(operation.object, ()):
+                for array in self._written.arrays.get(operation.object, ()):
                     yield from self._grown(array, operation.length)
         elif isinstance(operation, End):
             if (key := ended(operation.object)) in self._flat.kinds:
@@ -342,19 +245,19 @@ class _Tracking:
         if (key := ended(access.object)) in self._flat.kinds:
             yield Assign(key, ZERO)
         is_zero = access.source == ZERO
-        for array in self._arrays.get(access.object, ()):
+        for array in self._written.arrays.get(access.object, ()):
             size = self._flat.objects[access.object].size
-            length = None if size is None else _divided(size, array.stride)
+            length = None if size is None else divided(size, array.stride)
             yield Assign(array.prefix, length if is_zero and length is not None else ZERO)
             if array.kind is not None:
                 yield Assign(array.elements, ZERO)  # of no elements anything is true
-        for part in sorted(self._parts.get(access.object, ())):
-            yield Assign(_written(access.object, part), ONE if is_zero else ZERO)
+        for part in sorted(self._written.parts.get(access.object, ())):
+            yield Assign(written_flag(access.object, part), ONE if is_zero else ZERO)
 
     def _stored(self, access: Access) -> Iterator[Operation]:
         if access.object is None:
             return
-        arrays = self._arrays.get(access.object, ())
+        arrays = self._written.arrays.get(access.object, ())
         if access.copied is not None and access.copied[0] in self._told:
             yield from self._copied(access, arrays)
             return
@@ -369,10 +272,11 @@ class _Tracking:
             if (index := array.index_of(access)) is not None:
                 is_next = Relation(index.plus(only(array.prefix), -1), "eq")
                 yield Choose(array.prefix, is_next, index.shifted(1), only(array.prefix))
-        if access.object in self._parts and access.offset is not None and not access.offset.terms:
-            yield Assign(_written(access.object, (access.offset.constant, access.size)), ONE)
+        is_local = access.object in self._written.parts
+        if is_local and access.offset is not None and not access.offset.terms:
+            yield Assign(written_flag(access.object, (access.offset.constant, access.size)), ONE)
 
-    def _stored_in_parts(self, access: Access, arrays: Iterable[_Array]) -> Iterator[Operation]:
+    def _stored_in_parts(self, access: Access, arrays: Iterable[Array]) -> Iterator[Operation]:
         """Let a store have written what has no value, or may have none, in some of its bytes."""
         assert access.object is not None
         for array in arrays:
@@ -384,14 +288,14 @@ class _Tracking:
             else:
                 is_inside = Relation(index.plus(only(array.prefix), -1), "le")
                 yield Choose(array.prefix, is_inside, index, only(array.prefix))
-        defined = dict(_defined_parts(access))
-        for part in sorted(self._parts.get(access.object, ())):
+        defined = dict(defined_parts(access))
+        for part in sorted(self._written.parts.get(access.object, ())):
             if part in defined:
-                yield Assign(_written(access.object, part), defined[part])
+                yield Assign(written_flag(access.object, part), defined[part])
             elif _may_lose(access, part):
-                yield Assign(_written(access.object, part), ZERO)
+                yield Assign(written_flag(access.object, part), ZERO)
 
-    def _element_stored(self, access: Access, array: _Array) -> Iterator[Operation]:
+    def _element_stored(self, access: Access, array: Array) -> Iterator[Operation]:
         if array.kind is None or not array.may_have(access):
             return
         is_one = access.offset is not None and access.kind == array.kind
@@ -402,11 +306,11 @@ class _Tracking:
         yield Choose(array.elements, is_first, access.source, only(array.elements))
         yield Choose(array.elements, Unknown(), access.source, only(array.elements))
 
-    def _filled(self, access: Access, arrays: Iterable[_Array]) -> Iterator[Operation]:
+    def _filled(self, access: Access, arrays: Iterable[Array]) -> Iterator[Operation]:
         """Let a call have written bytes: from the first element on, or anywhere."""
         assert access.object is not None
         length, source = access.length, access.source
-        parts = self._parts.get(access.object, ())
+        parts = self._written.parts.get(access.object, ())
         for array in arrays:
             is_start = access.offset == ZERO
             if array.kind is not None:
@@ -425,20 +329,20 @@ class _Tracking:
                 continue
             start = access.offset.constant
             if start <= offset and offset + size <= start + length.constant:
-                yield Assign(_written(access.object, (offset, size)), ONE)
+                yield Assign(written_flag(access.object, (offset, size)), ONE)
 
-    def _copied(self, access: Access, arrays: Iterable[_Array]) -> Iterator[Operation]:
+    def _copied(self, access: Access, arrays: Iterable[Array]) -> Iterator[Operation]:
         """Let a call have copied bytes: those have a value that had one where they come from."""
         assert access.object is not None
         assert access.copied is not None
         source, at = access.copied
-        every = self._is_written(source, at, access.length)
-        constant = _constant_source(access)
+        every = self._written.is_written(source, at, access.length)
+        constant = constant_source(access)
         for array in arrays:
             if array.kind is not None:
                 yield AnyValue(array.elements)
-            same = [one for one in self._arrays.get(source, ()) if one[:3] == array[:3]]
-            n_elements = None if access.length is None else _divided(access.length, array.stride)
+            same = [one for one in self._written.arrays.get(source, ()) if one[:3] == array[:3]]
+            n_elements = None if access.length is None else divided(access.length, array.stride)
             if same and n_elements is not None and access.offset == at == ZERO:
                 copied = only(same[0].prefix)
                 every_one: Condition = Relation(n_elements.plus(copied, -1), "le")
@@ -449,8 +353,8 @@ class _Tracking:
             index = array.filled_by(access)
             if access.length is not None and index is not None:
                 yield from self._grown(array, access.length, index, if_=every)
-        for part in sorted(self._parts.get(access.object, ())):
-            key = _written(access.object, part)
+        for part in sorted(self._written.parts.get(access.object, ())):
+            key = written_flag(access.object, part)
             if constant is None or source == access.object:
                 yield Choose(key, every, only(key), ZERO)
                 continue
@@ -458,37 +362,16 @@ class _Tracking:
             low, high = max(start + shift, part[0]), min(start + length + shift, sum(part))
             if low < high:
                 is_whole = (low, high) == (part[0], sum(part))
-                written = self._is_written(source, Form((), low - shift), Form((), high - low))
+                written = self._written.is_written(
+                    source, Form((), low - shift), Form((), high - low)
+                )
                 yield Choose(key, written, ONE if is_whole else only(key), ZERO)
 
-    def _is_written(self, object: int, offset: Form | None, length: Form | None) -> Condition:
-        """Return that bytes have a value: of what is not followed, they are assumed to have one."""
-        if object not in self._told:
-            return Always(True)
-        if offset is None or length is None:
-            return Always(False)
-        place = None if length.terms else offset
-        found: Condition = Always(False)
-        for some in self._covering(Access(None, object, place, length.constant, False)):
-            written = [Relation(only(_written(object, part)), "ne") for part in some]
-            found = Either(_all_of(written), found)
-        fields: dict[int, list[_Array]] = defaultdict(list)
-        for array in self._arrays[object]:
-            fields[array.stride].append(array)
-        for stride, arrays in fields.items():
-            ends = [0, *(one.first + one.size for one in arrays)]
-            is_dense = [*(one.first for one in arrays), stride] == ends
-            end = _divided(offset.plus(length), stride)
-            if end is not None and is_dense:
-                less = [Relation(end.plus(only(one.prefix), -1), "le") for one in arrays]
-                found = Either(_all_of(less), found)
-        return found
-
     def _grown(
-        self, array: _Array, length: Form, index: Form = ZERO, if_: Condition | None = None
+        self, array: Array, length: Form, index: Form = ZERO, if_: Condition | None = None
     ) -> Iterator[Operation]:
         """Let bytes be written from the first, or from an index on, at least so many."""
-        n_elements = _divided(length, array.stride)
+        n_elements = divided(length, array.stride)
         if n_elements is not None:
             end = index.plus(n_elements)
             is_more: Condition = Relation(only(array.prefix).plus(end, -1), "le")
@@ -502,10 +385,10 @@ class _Tracking:
         if access.object is None:
             yield access
             return
-        arrays = self._arrays.get(access.object, ())
+        arrays = self._written.arrays.get(access.object, ())
         if access.object in self._told:
             place = self._site(CheckKind.UNINITIALISED, row, "what is read was written before")
-            whole = self._has_value(access, arrays)
+            whole = self._written.has_value(access)
             yield Check(place, whole, is_stop=False)  # any value is read
         yield access
         if access.target is None or access.kind is None:
@@ -519,51 +402,6 @@ class _Tracking:
             low, high = range_
             yield Guard(Relation(read.scaled(-1).shifted(low), "le"))
             yield Guard(Relation(read.shifted(-high), "le"))
-
-    def _has_value(self, access: Access, arrays: Iterable[_Array]) -> Condition:
-        """Return that the bytes of a load were written, which they may be otherwise, too."""
-        assert access.object is not None
-        found: Condition = Unknown()  # what is not known may be written, too
-        for some in self._covering(access):
-            written: Condition = Always(True)
-            for part in some:
-                this = Relation(only(_written(access.object, part)), "ne")
-                written = Both(written, this) if len(some) > 1 else this
-            found = Either(written, found)
-        for array in arrays:
-            if (index := array.last_of(access)) is not None:
-                found = Either(Relation(index.plus(only(array.prefix), -1).shifted(1), "le"), found)
-        return found
-
-    def _covering(self, access: Access) -> Iterator[list[tuple[int, int]]]:
-        """Yield parts that have all bytes of an access: single ones, or some beside padding."""
-        assert access.object is not None
-        object, parts = self._flat.objects[access.object], self._parts.get(access.object, set())
-        if access.offset is None or access.offset.terms:
-            if object.size is not None and (whole := (0, object.size.constant)) in parts:
-                yield from [] if object.size.terms else [[whole]]
-            return
-        start, end = access.offset.constant, access.offset.constant + access.size
-        single = [[part] for part in sorted(parts) if part[0] <= start and end <= sum(part)]
-        yield from single
-        at, some, padding = start, list[tuple[int, int]](), self._padding(access.object)
-        while at < end:
-            inside = [part for part in parts if part[0] == at and sum(part) <= end]
-            if not inside and at not in padding:
-                return
-            some += [max(inside)] if inside else []
-            at = sum(some[-1]) if inside else at + 1
-        if some and some not in single:
-            yield some
-
-    def _padding(self, object: int) -> frozenset[int]:
-        """Return the bytes of a local that are in none of its members."""
-        base, first = self._flat.objects[object].base, self._program.bases[ValueKind.INSTRUCTION]
-        table = self._program.instructions
-        row = -1 if base is None else base.value - first
-        if row < 0 or table.opcode[row] != Opcode.ALLOCA:
-            return frozenset()
-        return padding_of(self._program, int(table.about[row]))
 
     def _site(self, kind: CheckKind, row: int, message: str) -> int:
         place = self._sites.setdefault((kind, row), len(self._flat.sites))
@@ -607,57 +445,14 @@ def _ended_after(block: Block, before: set[int], used: set[int]) -> set[int]:
     return now
 
 
-def _written(object: int, part: tuple[int, int]) -> Cell:
-    """Return the variable that is 1 where a part of an object was written."""
-    return Cell(object, part[0], -part[1])
-
-
-def _defined_parts(access: Access) -> Iterator[tuple[tuple[int, int], Form]]:
-    """Yield the parts of an object that a store gives a value, and 1 where it does, else 0."""
-    if access.offset is None or access.offset.terms:
-        return
-    start = access.offset.constant
-    for size, form in access.defined:
-        yield (start, size), form
-        start += size
-
-
-def _may_lose(access: Access, part: tuple[int, int]) -> bool:
+def _may_lose(access: Access, part: Part) -> bool:
     """Return whether a store may leave bytes of a part of its object without a value."""
     if access.offset is None or access.offset.terms:
         return True
     return any(
         form != ONE and start < part[0] + part[1] and part[0] < start + size
-        for (start, size), form in _defined_parts(access)
+        for (start, size), form in defined_parts(access)
     )
-
-
-def _constant_source(access: Access) -> tuple[int, int, int] | None:
-    """Return where the bytes begin that a call copies, how many, and how far they are moved."""
-    if access.copied is None or access.offset is None or access.length is None:
-        return None
-    source = access.copied[1]
-    if source is None or source.terms or access.offset.terms or access.length.terms:
-        return None
-    return source.constant, access.length.constant, access.offset.constant - source.constant
-
-
-def _all_of(conditions: Iterable[Condition]) -> Condition:
-    found: Condition = Always(True)
-    for one in conditions:
-        found = one if found == Always(True) else Both(found, one)
-    return found
-
-
-def _divisor(offset: Form | None) -> int:
-    return 0 if offset is None else gcd(offset.divisor, offset.constant)
-
-
-def _divided(form: Form, by: int) -> Form | None:
-    """Return a whole quotient; None if it is not one."""
-    if gcd(form.divisor, form.constant) % by:
-        return None
-    return Form(tuple((key, factor // by) for key, factor in form.terms), form.constant // by)
 
 
 __all__ = ["Element", "Filled", "MayFree", "track"]
