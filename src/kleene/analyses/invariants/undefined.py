@@ -240,8 +240,9 @@ class UndefinedValues:
         constants, row = self._program.constants, value - self._program.bases[ValueKind.CONSTANT]
         if 0 <= row < len(constants) and constants.kind[row] == ConstantKind.AGGREGATE:
             starts = element_offsets(self._program, int(self._program.value_types[value]))
-            for start, one in zip(starts, constants.operands_of(row).tolist(), strict=True):
-                yield one, bits >> 8 * start & self._all_bits(one)
+            for place, one in enumerate(constants.operands_of(row).tolist()):
+                inside = bits >> 8 * starts[place] if starts else -1
+                yield one, inside & self._all_bits(one)
 
     def _passed(self, context: int, value: int) -> Iterator[tuple[int, int]]:
         """Yield what the call that is inlined passes for a part of a struct."""

@@ -89,9 +89,10 @@ class _Undefined:
             return self._full[value] if is_none else np.uint64(0)
         found = 0
         starts = element_offsets(self._program, int(self._program.value_types[value]))
-        for start, one in zip(starts, constants.operands_of(row).tolist(), strict=False):
+        for place, one in enumerate(constants.operands_of(row).tolist()):
             part = np.array([self._constant_bits(one)], np.uint64)
-            found |= int(self._as_bytes(part, np.array([one]))[0]) << start
+            inside = int(self._as_bytes(part, np.array([one]))[0])
+            found |= inside << starts[place] if starts else inside and int(_ALL)
         return np.uint64(found) if found <= int(_ALL) else _ALL
 
     def _bits(self, bits: U64, whole: Bools, *moves: tuple[I64, I64]) -> U64:
