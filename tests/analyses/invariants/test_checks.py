@@ -146,6 +146,27 @@ def test_what_some_caller_reaches_is_not_unreachable(tmp_path: Path) -> None:
     assert found == dict.fromkeys(kinds, Verdict.SAFE)
 
 
+def test_nested_loops_over_a_pointer_and_unsigned_counters_are_reached(tmp_path: Path) -> None:
+    """Templates are mined here that relate all of these."""
+    file = tmp_path / "nested.c"
+    file.write_text(
+        "static char buffer[81];\n"
+        "int main(void) {\n"
+        "  for (unsigned long first = 0; first < 8; first++)\n"
+        "    for (unsigned long length = 0; length < 64; length++) {\n"
+        "      char *p = buffer;\n"
+        "      for (unsigned long i = 0; i < first; i++) p++;\n"
+        "      for (unsigned long i = 0; i < length; i++) p++;\n"
+        "      p++;\n"
+        "      for (unsigned long i = 0; i < 8; i++) p++;\n"
+        "      *p = 1;\n"
+        "    }\n"
+        "  return 2; }\n"
+    )
+    (facts,) = load(file).invariants(domain="relational", whole_program=False).at("nested.c:10")
+    assert facts.cases == (("first <= 7", "length <= 63"),)
+
+
 def test_states_are_not_kept_apart_where_that_takes_long_unless_told(tmp_path: Path) -> None:
     loops = "".join(f"for (int {k} = 0; {k} < h(0) && {k} < 9; {k}++) " for k in "abcdef")
     file = tmp_path / "large.c"

@@ -61,9 +61,9 @@ class Layout:
         best, wanted = terms, Form(terms)
         for known, (key, sign) in self.by_terms.items():
             if usable is None or key in usable:
-                rest = wanted.plus(Form(known), -1).terms
-                if _size((*rest, (key, sign))) < _size(best):
-                    best = tuple(sorted((*rest, (key, sign))))
+                made = wanted.plus(Form(known), -1).plus(only(key), sign).terms
+                if made and _size(made) < _size(best):  # which may have had the template already
+                    best = made
         return best
 
 

@@ -179,9 +179,13 @@ class Numbers:
             self.residues.pop(key, None)
 
     def forget(self, keys: Sequence[int]) -> None:
-        """Let some variables have any value."""
+        """Let some variables have any value; what they tell of others is kept."""
         if self.equalities.rows or self.modular.rows:
             reductions.use_constants(self, keys)
+        self.drop(keys)
+
+    def drop(self, keys: Sequence[int]) -> None:
+        """Let some variables have any value."""
         self._keep_not_zero(keys)
         for key in keys:
             self.residues.pop(key, None)

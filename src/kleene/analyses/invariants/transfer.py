@@ -136,12 +136,15 @@ def set_range(
 
 
 def set_templates(numbers: Numbers, key: int) -> None:
-    """Set the templates of a variable that was set on its own."""
-    for template in numbers.layout.using.get(key, ()):
-        if numbers.is_empty:
-            return
-        numbers.forget([template])
-        numbers.assign(template, numbers.layout.templates[template], usable=frozenset())
+    """Set the templates of a variable that was set on its own.
+
+    Until then they are those of the old value, and may not be asked for what they stand for.
+    """
+    templates = numbers.layout.using.get(key, ())
+    numbers.drop(templates)
+    for template in templates:
+        if not numbers.is_empty:
+            numbers.assign(template, numbers.layout.templates[template], usable=frozenset())
 
 
 def set_all(numbers: Numbers, assignments: tuple[tuple[int, Form], ...]) -> None:
