@@ -10,11 +10,21 @@ from random import Random
 
 import pytest
 
-from kleene.analyses.invariants.expressions import Form, Kind, Relation, only
+from kleene.analyses.invariants.expressions import (
+    Both,
+    Compared,
+    Condition,
+    Congruent,
+    Either,
+    Form,
+    Kind,
+    Relation,
+    only,
+)
 from kleene.analyses.invariants.layout import Layout
 from kleene.analyses.invariants.numbers import Numbers
 from kleene.analyses.invariants.operations import Wrap
-from kleene.analyses.invariants.transfer import assume, forget, set_all, set_range
+from kleene.analyses.invariants.transfer import always, assume, forget, set_all, set_range
 from tests.seeds import seeds
 
 _WIDTH = 6
@@ -34,14 +44,54 @@ def value(form: Form, point: Point) -> int:
     return form.constant + sum(factor * point[key] for key, factor in form.terms)
 
 
+def condition(random: Random) -> Condition:
+    what, one = random.randrange(8), form(random)
+    if what == 0:
+        modulus = random.choice([2, 3, 4])
+        return Congruent(one, modulus, random.randrange(modulus), random.random() < 0.6)
+    if what == 1:
+        left, right = random.sample([key for key in _VARIABLES if _KINDS[key].is_unsigned], 2)
+        return Compared(random.choice(["slt", "sle"]), only(left), only(right), _KINDS[left])
+    if what == 2:
+        left, right = only(2), Form((), random.randint(-9, 9))
+        left, right = random.choice([(left, right), (right, left)])
+        return Compared(random.choice(["ult", "uge"]), left, right, _KINDS[2])
+    if what == 3:
+        return random.choice([Both, Either])(condition(random), condition(random))
+    return Relation(one, random.choice(["le", "eq", "ne"]))
+
+
+def holds(condition: Condition, point: Point) -> bool:
+    if isinstance(condition, Relation):
+        number = value(condition.form, point)
+        return {"le": number <= 0, "eq": number == 0, "ne": number != 0}[condition.sign]
+    if isinstance(condition, Congruent):
+        rest = value(condition.form, point) % condition.modulus
+        return (rest == condition.rest) is condition.holds
+    if isinstance(condition, Compared):
+        read = Kind(_WIDTH, not condition.kind.is_unsigned)
+        left, right = (
+            wrapped(value(one, point), read) for one in (condition.left, condition.right)
+        )
+        order = condition.predicate[1:]
+        return {"lt": left < right, "le": left <= right, "ge": left >= right}[order]
+    assert isinstance(condition, (Both, Either))
+    both = holds(condition.left, point), holds(condition.right, point)
+    return all(both) if isinstance(condition, Both) else any(both)
+
+
 def layout(random: Random) -> Layout:
     kinds, templates = list(_KINDS), dict[int, Form]()
+    n_packs = random.choice([1, 1, 1, 2])
+    place = {key: random.randrange(n_packs) for key in _VARIABLES if random.random() < 0.9}
     for _ in range(random.randint(0, 3)):
-        terms = form(random, most=8).terms
-        if len(terms) > 1 and Form(terms) not in templates.values():
-            templates[len(kinds)] = Form(terms)
+        one = Form(form(random, most=8).terms)
+        places = {place.get(key) for key in one.keys}
+        is_new = len(one.terms) > 1 and one not in templates.values()
+        if is_new and len(places) == 1 and None not in places:
+            templates[len(kinds)], place[len(kinds)] = one, places.pop() or 0
             kinds.append(Kind(2 * _WIDTH, False))
-    packs = [tuple(range(len(kinds)))]
+    packs = [tuple(key for key in place if place[key] == one) for one in range(n_packs)]
     bits = random.choice([0, _WIDTH])
     return Layout(kinds, [""] * len(kinds), packs, templates, True, True, bits)
 
@@ -65,9 +115,10 @@ def step(random: Random, state: Numbers, points: list[Point]) -> tuple[Numbers, 
     key, one = random.choice(_VARIABLES), form(random)
     kind, what = _KINDS[key], random.randrange(7)
     if what == 0:
-        sign = random.choice(["le", "eq", "ne"])
-        holds = {"le": lambda n: n <= 0, "eq": lambda n: n == 0, "ne": lambda n: n != 0}[sign]
-        return assume(state, Relation(one, sign)), [p for p in points if holds(value(one, p))]
+        asked = condition(random)
+        if always(state, asked):
+            assert all(holds(asked, p) for p in points)
+        return assume(state, asked), [p for p in points if holds(asked, p)]
     if what == 1:
         after = [(*p[:key], random.randint(kind.low, kind.high), *p[key + 1 :]) for p in points]
         forget(state, [key])
