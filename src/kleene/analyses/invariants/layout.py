@@ -55,15 +55,15 @@ class Layout:
             yield only(template).plus(Form(short), -1)
 
     def with_template(self, terms: Terms, usable: Templates | None = None) -> Terms:
-        """Return the same sum with a template in it, if that makes it shorter or less steep."""
+        """Return the same sum with one more template, if that makes it shorter or less steep."""
         if len(terms) < 2 or not self.templates:
             return terms
         best, wanted = terms, Form(terms)
         for known, (key, sign) in self.by_terms.items():
-            if usable is None or key in usable:
-                made = wanted.plus(Form(known), -1).plus(only(key), sign).terms
-                if made and _size(made) < _size(best):  # which may have had the template already
-                    best = made
+            if key not in wanted.keys and (usable is None or key in usable):
+                rest = wanted.plus(Form(known), -1).terms
+                if _size((*rest, (key, sign))) < _size(best):
+                    best = tuple(sorted((*rest, (key, sign))))
         return best
 
 
