@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from kleene.analyses.points_to.constraints.assumptions import Assumptions
+from kleene.kernels import compiled
 from tests.analyses.points_to.test_constraints_ir import main_of
 
 WALK = """
@@ -169,3 +170,14 @@ def test_a_walk_over_bytes_leaves_an_array_of_them_behind_an_empty_member(
   store ptr %at, ptr @p, align 8
 """
     assert "s+16" in main_of(tmp_path, text, head=head).holds("p")
+
+
+def test_addresses_wrap_around(tmp_path: Path) -> None:
+    """Twice half of all addresses, and eight bytes: without a warning of NumPy's, too."""
+    head = "@fields = global { ptr, ptr, ptr } zeroinitializer"
+    body = f"""
+  %at = getelementptr [{1 << 32} x i8], ptr @fields, i64 {1 << 32}, i64 8
+  store ptr %at, ptr @p, align 8
+"""
+    with compiled.interpreted(True):
+        assert main_of(tmp_path, body, head=head).holds("p") == {"fields+8"}

@@ -319,11 +319,17 @@ def gep_offsets(
     `first` to before `end`.
     """
     types, constants = program.types, program.constants
-    found: tuple[I64, I64, I64] = _gep_offsets(
-        *(first.astype(np.int64), end.astype(np.int64), operands, about),
-        *(types.kind, types.offsets, types.elements, types.field_offset, types.size),
-        *(program.bases[ValueKind.CONSTANT], constants.kind, constants.flags, constants.payload),
-    )
+    with np.errstate(over="ignore"):  # addresses wrap around
+        found: tuple[I64, I64, I64] = _gep_offsets(
+            *(first.astype(np.int64), end.astype(np.int64), operands, about),
+            *(types.kind, types.offsets, types.elements, types.field_offset, types.size),
+            *(
+                program.bases[ValueKind.CONSTANT],
+                constants.kind,
+                constants.flags,
+                constants.payload,
+            ),
+        )
     return found
 
 
