@@ -159,9 +159,7 @@ class _Tracking:
             if isinstance(one, Filled)
         }  # fmt: skip
         self._told = self._local - (untold - filled)
-        self._written = Written(
-            program, flat, {one: accesses[one] for one in self._local}, self._told
-        )
+        self._written = Written(program, flat, {one: accesses[one] for one in self._local})
         self._tables = ConstantTables(program, flat)
         self._sites = {(one.kind, one.instruction): i for i, one in enumerate(flat.sites)}
         for array in (one for found in self._written.arrays.values() for one in found):

@@ -87,13 +87,9 @@ class Written:
     """
 
     def __init__(
-        self,
-        program: Program,
-        flat: FlatFunction,
-        accesses: dict[int, list[Access]],
-        told: set[int],
+        self, program: Program, flat: FlatFunction, accesses: dict[int, list[Access]]
     ) -> None:
-        self._program, self._flat, self._told = program, flat, told
+        self._program, self._flat = program, flat
         self.arrays = {one: self._found_arrays(one, found) for one, found in accesses.items()}
         self.parts = {one: self._found_parts(one, found) for one, found in accesses.items()}
         self._pass_parts_on([one for found in accesses.values() for one in found])
@@ -155,9 +151,7 @@ class Written:
                 }
 
     def is_written(self, object: int, offset: Form | None, length: Form | None) -> Condition:
-        """Return that bytes have a value: of what is not followed, they are assumed to have one."""
-        if object not in self._told:
-            return Always(True)
+        """Return that bytes of an object that is followed have a value."""
         if offset is None or length is None:
             return Always(False)
         place = None if length.terms else offset
